@@ -1,0 +1,118 @@
+package experiment
+
+import "strings"
+
+// Unit is a base unit.
+type Unit string
+
+// The base units.
+const (
+	UnitPerSecond Unit = "1/s"
+	UnitSeconds   Unit = "s"
+	UnitBytes     Unit = "B"
+	UnitBytesRate Unit = "B/s"
+	UnitCores     Unit = "cores"
+	UnitRatio     Unit = "ratio" // a share from 0 to 1
+	UnitCount     Unit = "count"
+)
+
+// Direction says which way a metric is better.
+type Direction string
+
+// The directions. Without one, a difference is "higher" or "lower".
+const (
+	HigherIsBetter Direction = "higher"
+	LowerIsBetter  Direction = "lower"
+	NoDirection    Direction = ""
+)
+
+// Scale is the scale on which cells are compared.
+type Scale string
+
+// The scales: ratios (of logs) for positive metrics, differences for rates that
+// may be zero.
+const (
+	ScaleRatio      Scale = "ratio"
+	ScaleDifference Scale = "difference"
+)
+
+// Metric describes a metric by name.
+type Metric struct {
+	Name   string
+	Unit   Unit
+	Better Direction
+	Scale  Scale
+	OnLogs bool    // the interval of a cell is made on logs (latency quantiles)
+	Q      float64 // the quantile, 0 if it is none; a run needs 10/(1-Q) requests for it
+	Help   string
+}
+
+var requestMetrics = []Metric{
+	{Name: "throughput", Unit: UnitPerSecond, Better: HigherIsBetter, Help: "successful responses completed inside the window, by its length"},
+	{Name: "offered", Unit: UnitPerSecond, Help: "intended starts inside the window, by its length"},
+	{Name: "sent", Unit: UnitPerSecond, Help: "requests sent inside the window, by its length"},
+	{Name: "dropped", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "arrivals not sent because of the in-flight limit, by those offered"},
+	{Name: "error_rate", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "failed requests, by those done in the window"},
+	{Name: "unfinished", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "requests still open when drain ended"},
+	{Name: "latency_max", Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "largest response time of a success, from the intended start"},
+	{Name: "in_flight", Unit: UnitCount, Help: "requests under way, mean over the window"},
+	{Name: "latency_count", Unit: UnitCount, Help: "response times behind the latency quantiles"},
+	{Name: "requests_done", Unit: UnitCount, Help: "requests done in the window, successes and failures"},
+}
+
+var quantiles = map[string]float64{"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+
+var quantilePrefixes = map[string]string{
+	"latency_":        "response time of successes from the intended start",
+	"failed_latency_": "response time of failures from the intended start",
+	"service_time_":   "response time from the real send",
+	"lateness_":       "real send minus intended start: the generator's own fault",
+}
+
+var serviceMetrics = []Metric{
+	{Name: "cpu", Unit: UnitCores, Better: LowerIsBetter, Help: "processor time used in the window, by its length"},
+	{Name: "throttled", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "time in which the CPU limit held it back, by the window's length"},
+	{Name: "memory_peak", Unit: UnitBytes, Better: LowerIsBetter, Help: "largest memory use"},
+	{Name: "net_received", Unit: UnitBytesRate, Help: "bytes received, by the window's length"},
+	{Name: "net_sent", Unit: UnitBytesRate, Help: "bytes sent, by the window's length"},
+	{Name: "log_bytes", Unit: UnitBytes, Better: LowerIsBetter, Scale: ScaleDifference, Help: "bytes logged in the window, by request done"},
+	{Name: "log_lines", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "lines logged in the window, by request done"},
+	{Name: "ready_seconds", Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "from launch to ready"},
+	{Name: "duration", Unit: UnitSeconds, Help: "from launch to end"},
+	{Name: "exit", Unit: UnitCount, Scale: ScaleDifference, Help: "exit code"},
+	{Name: "steal", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "processor time that the hypervisor took, by that of all cores"},
+	{Name: "busy", Unit: UnitCores, Scale: ScaleDifference, Help: "processor time used by all processes of the host"},
+	{Name: "other", Unit: UnitCores, Better: LowerIsBetter, Scale: ScaleDifference, Help: "processor time used by processes that are not part of the run"},
+}
+
+// MetricByName describes a metric. Unknown names have no direction, no unit and
+// the ratio scale, and known is false.
+func MetricByName(name string) (m Metric, known bool) {
+	if service, base, ok := strings.Cut(name, "."); ok && service != "" {
+		for _, s := range serviceMetrics {
+			if s.Name == base {
+				s.Name = name
+				return filled(s), true
+			}
+		}
+		return filled(Metric{Name: name}), false
+	}
+	for _, r := range requestMetrics {
+		if r.Name == name {
+			return filled(r), true
+		}
+	}
+	for prefix, help := range quantilePrefixes {
+		if q, ok := quantiles[strings.TrimPrefix(name, prefix)]; ok && strings.HasPrefix(name, prefix) {
+			return filled(Metric{Name: name, Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Q: q, Help: help}), true
+		}
+	}
+	return filled(Metric{Name: name}), false
+}
+
+func filled(m Metric) Metric {
+	if m.Scale == "" {
+		m.Scale = ScaleRatio
+	}
+	return m
+}

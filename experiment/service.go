@@ -1,0 +1,127 @@
+package experiment
+
+import (
+	"fmt"
+	"time"
+)
+
+// ServiceRole decides where a service is pinned and whose CPU counts.
+type ServiceRole string
+
+// The roles. Links are served on the cores of the subject.
+const (
+	RoleSubject ServiceRole = "subject"
+	RoleBacking ServiceRole = "backing"
+	RoleLoad    ServiceRole = "load"
+)
+
+// Reserved names of what is measured beside the services of a matrix.
+const (
+	GeneratorName = "generator"
+	LinkProxyName = "linkproxy"
+	EngineName    = "engine"
+	HostName      = "host"
+	ConductorName = "conductor"
+)
+
+// Service is a service of one cell, ready to be launched: factors are resolved.
+// References to its own ports (and, before launch, to addresses) may be left;
+// the runner resolves its own ports.
+type Service struct {
+	Name    string
+	Image   string // exactly one of Image, Build and (process only) Command alone
+	Build   *Build
+	Command []Template
+	Env     []EnvVar
+	Ports   []int
+	Needs   []string
+	Ready   *Step
+	Limits  Limits
+	Role    ServiceRole
+	Cores   CoreSet // empty: not pinned
+	Confirm []Step
+
+	// StopTimeout is how long a service may take after SIGTERM before it is
+	// killed; zero means the runner's default of 2 s.
+	StopTimeout time.Duration
+}
+
+// Build says where a static program comes from: a Go package main to compile, or
+// an executable that exists. Paths are absolute. A build is the whole program:
+// Command holds its arguments.
+type Build struct {
+	Go     string // directory of a package main
+	Binary string // path of a static executable
+}
+
+// Limits of a service. Zero means none.
+type Limits struct {
+	CPUs   float64 // processors
+	Memory int64   // bytes
+	PIDs   int64   // processes and threads
+}
+
+// Source names what the service runs, as a key for Images.
+func (s Service) Source() string {
+	switch {
+	case s.Build != nil && s.Build.Binary != "":
+		return "binary:" + s.Build.Binary
+	case s.Build != nil:
+		return "go:" + s.Build.Go
+	case s.Image != "":
+		return "image:" + s.Image
+	default:
+		return "command"
+	}
+}
+
+// Images maps Service.Source to the identity of what really runs: an image ID,
+// or the digest of an executable.
+type Images map[string]string
+
+// Resolve replaces references in all texts of the service.
+func (s Service) Resolve(f func(Ref) (string, bool)) Service {
+	s.Command = resolveAll(s.Command, f)
+	env := make([]EnvVar, len(s.Env))
+	for i, e := range s.Env {
+		env[i] = EnvVar{Name: e.Name, Value: e.Value.Resolve(f)}
+	}
+	s.Env = env
+	if s.Ready != nil {
+		ready := s.Ready.Resolve(f)
+		s.Ready = &ready
+	}
+	confirm := make([]Step, len(s.Confirm))
+	for i, c := range s.Confirm {
+		confirm[i] = c.Resolve(f)
+	}
+	s.Confirm = confirm
+	return s
+}
+
+// Texts gives the command and environment ("NAME=value") of a service in which
+// no reference is left. An unresolved reference is an error that names it.
+func (s Service) Texts() (argv, env []string, err error) {
+	for _, t := range s.Command {
+		text, ok := t.Literal()
+		if !ok {
+			return nil, nil, fmt.Errorf("service %s: command: %s is not resolved", s.Name, t.Refs()[0])
+		}
+		argv = append(argv, text)
+	}
+	for _, e := range s.Env {
+		text, ok := e.Value.Literal()
+		if !ok {
+			return nil, nil, fmt.Errorf("service %s: env %s: %s is not resolved", s.Name, e.Name, e.Value.Refs()[0])
+		}
+		env = append(env, e.Name+"="+text)
+	}
+	return argv, env, nil
+}
+
+// Link is a link of one cell.
+type Link struct {
+	From, To string
+	Port     int
+	Latency  time.Duration // added to every reply
+}
