@@ -1,0 +1,184 @@
+package step
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// answer is what a service gave: a body, or a fault of the answer itself.
+type answer struct {
+	body  []byte
+	fault string
+}
+
+func (a answer) has(text string) bool { return bytes.Contains(a.body, []byte(text)) }
+
+// maxAnswer bounds what is read of one answer.
+const maxAnswer = 1 << 20
+
+func ask(ctx context.Context, s experiment.Step, t Target) (answer, error) {
+	switch {
+	case len(s.Run) > 0:
+		return askCommand(ctx, s, t)
+	case !s.HTTP.IsZero():
+		return askHTTP(ctx, s, t)
+	case s.Log != "":
+		return askLog(ctx, s, t)
+	case s.Port != 0:
+		return answer{}, tryPort(ctx, s.Port, t)
+	default:
+		return answer{}, errors.New("the step asks nothing")
+	}
+}
+
+func askCommand(ctx context.Context, s experiment.Step, t Target) (answer, error) {
+	if t.Exec == nil {
+		return answer{}, errors.New("commands cannot run in this service")
+	}
+	argv := make([]string, len(s.Run))
+	for i, a := range s.Run {
+		text, ok := a.Literal()
+		if !ok {
+			return answer{}, fmt.Errorf("%s is not resolved", a.Refs()[0])
+		}
+		argv[i] = text
+	}
+	res, err := t.Exec.Exec(ctx, argv)
+	if err != nil {
+		return answer{}, fmt.Errorf("run %s: %w", argv[0], err)
+	}
+	if res.Code != 0 {
+		return answer{fault: fmt.Sprintf("%s ended with %d: %s", argv[0], res.Code, clip(string(res.Output)))}, nil
+	}
+	return answer{body: res.Output}, nil
+}
+
+// SplitHTTP takes ":PORT/PATH" apart; the path is "/" if there is none.
+func SplitHTTP(form string) (port int, path string, err error) {
+	rest, ok := strings.CutPrefix(form, ":")
+	digits, tail, _ := strings.Cut(rest, "/")
+	port, portErr := experiment.ParsePort(digits)
+	if !ok || portErr != nil {
+		return 0, "", fmt.Errorf("%q is no :PORT/PATH", form)
+	}
+	return port, "/" + tail, nil
+}
+
+func askHTTP(ctx context.Context, s experiment.Step, t Target) (answer, error) {
+	form, ok := s.HTTP.Literal()
+	if !ok {
+		return answer{}, fmt.Errorf("%s is not resolved", s.HTTP.Refs()[0])
+	}
+	port, path, err := SplitHTTP(form)
+	if err != nil {
+		return answer{}, err
+	}
+	addr, err := t.Addr(port)
+	if err != nil {
+		return answer{}, err
+	}
+	if t.Owns != nil && !t.Owns(addr) {
+		return answer{}, fmt.Errorf("the socket at %s is not its own", addr)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	// No proxy of the environment, no connection left open: nothing of this may
+	// reach into the measurement.
+	client := &http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{}).DialContext},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return answer{}, err
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 399 {
+		return answer{fault: fmt.Sprintf("HTTP %d from %s", resp.StatusCode, form)}, nil
+	}
+	return answer{body: body}, nil
+}
+
+func askLog(ctx context.Context, s experiment.Step, t Target) (answer, error) {
+	pattern, err := regexp.Compile(s.Log)
+	if err != nil {
+		return answer{}, err
+	}
+	r, err := t.Logs(ctx)
+	if err != nil {
+		return answer{}, fmt.Errorf("read log: %w", err)
+	}
+	defer r.Close()
+	times, seen := max(s.Times, 1), 0
+	var matched bytes.Buffer
+	for lines := bufio.NewReader(r); ; {
+		line, err := lines.ReadBytes('\n')
+		if pattern.Match(line) {
+			seen++
+			matched.Write(line)
+		}
+		if seen >= times {
+			return answer{body: matched.Bytes()}, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return answer{fault: fmt.Sprintf("the log matched %q %d times of %d", s.Log, seen, times)}, nil
+		}
+		if err != nil {
+			return answer{}, fmt.Errorf("read log: %w", err)
+		}
+	}
+}
+
+// portPatience is how long a connection must stay open, silent, to count: a proxy
+// in between accepts before the service listens, and then closes.
+const portPatience = 20 * time.Millisecond
+
+func tryPort(ctx context.Context, port int, t Target) error {
+	addr, err := t.Addr(port)
+	if err != nil {
+		return err
+	}
+	if t.Owns != nil && !t.Owns(addr) {
+		return fmt.Errorf("the socket at %s is not its own", addr)
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetReadDeadline(time.Now().Add(portPatience)); err != nil {
+		return err
+	}
+	if _, err := conn.Read(make([]byte, 1)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("port %d accepts and closes: %w", port, err)
+	}
+	return nil
+}
+
+// clip shortens an answer for a message.
+func clip(s string) string {
+	const most = 120
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	return s
+}
