@@ -1,0 +1,150 @@
+// Command testsubject is the service that the conformance suite of runners
+// launches. It does on request what real services do by accident: it listens
+// late or never, exits, forks, ignores SIGTERM, burns processor time, takes
+// memory and logs. It needs the standard library only and builds without cgo.
+//
+// Environment: MODE (serve if empty), LISTEN (address of the HTTP server), AFTER
+// (a duration, for late and crash), CODE (exit code of exit and crash, 3 if
+// empty), CHILDREN (processes that fork starts, 2 if empty).
+//
+// Modes:
+//
+//	serve     listen and answer
+//	exit      write a line to both outputs and exit with CODE
+//	silent    never listen
+//	late      listen after AFTER
+//	stubborn  serve and ignore SIGTERM, as does a child that left the group
+//	fork      serve, with CHILDREN children in the group and one that left it
+//	crash     serve, and exit with CODE after AFTER
+//	child     do nothing (what fork starts)
+//
+// With arguments "print CODE TEXT" it writes TEXT to standard output and its
+// MODE to standard error, and exits with CODE.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+func main() {
+	if len(os.Args) == 4 && os.Args[1] == "print" {
+		fmt.Println(os.Args[3])
+		fmt.Fprintln(os.Stderr, "mode "+os.Getenv("MODE"))
+		os.Exit(number(os.Args[2], 0))
+	}
+	if err := run(os.Getenv("MODE")); err != nil {
+		fmt.Fprintln(os.Stderr, "testsubject:", err)
+		os.Exit(1)
+	}
+}
+
+func run(mode string) error {
+	code := number(os.Getenv("CODE"), 3)
+	switch mode {
+	case "", "serve":
+		return serve(nil)
+	case "exit":
+		fmt.Println("exiting at once")
+		fmt.Fprintln(os.Stderr, "exit code", code)
+		os.Exit(code)
+		return nil
+	case "silent":
+		fmt.Println("silent")
+		untilTerminated()
+		return nil
+	case "child":
+		untilTerminated()
+		return nil
+	case "late":
+		time.Sleep(duration(os.Getenv("AFTER")))
+		return serve(nil)
+	case "crash":
+		time.AfterFunc(duration(os.Getenv("AFTER")), func() { os.Exit(code) })
+		return serve(nil)
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM)
+		stray, err := child("stubborn-child", &syscall.SysProcAttr{Setsid: true})
+		if err != nil {
+			return err
+		}
+		return serve([]int{stray})
+	case "stubborn-child":
+		signal.Ignore(syscall.SIGTERM)
+		select {}
+	case "fork":
+		return fork()
+	default:
+		return fmt.Errorf("unknown mode %q", mode)
+	}
+}
+
+func fork() error {
+	var pids []int
+	for i := range number(os.Getenv("CHILDREN"), 2) + 1 {
+		pid, err := child("child", &syscall.SysProcAttr{Setsid: i == 0})
+		if err != nil {
+			return err
+		}
+		pids = append(pids, pid)
+	}
+	return serve(pids)
+}
+
+func child(mode string, attr *syscall.SysProcAttr) (int, error) {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), "MODE="+mode)
+	cmd.SysProcAttr = attr
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return 0, fmt.Errorf("start child: %w", err)
+	}
+	return cmd.Process.Pid, nil
+}
+
+func untilTerminated() {
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, syscall.SIGTERM, os.Interrupt)
+	<-ch
+}
+
+func serve(children []int) error {
+	// One line to each output, before the socket listens: whoever sees the
+	// service ready may look for them.
+	fmt.Println("listening on " + os.Getenv("LISTEN"))
+	fmt.Fprintln(os.Stderr, "mode "+os.Getenv("MODE"))
+	srv := &http.Server{Addr: os.Getenv("LISTEN"), Handler: handler(children), ReadHeaderTimeout: 10 * time.Second}
+	if os.Getenv("MODE") != "stubborn" {
+		go func() {
+			untilTerminated()
+			fmt.Println("terminated")
+			os.Exit(0)
+		}()
+	}
+	if err := srv.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func number(s string, otherwise int) int {
+	if n, err := strconv.Atoi(s); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func duration(s string) time.Duration {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0
+	}
+	return d
+}
