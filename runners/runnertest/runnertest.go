@@ -105,7 +105,7 @@ func Run(t *testing.T, h Harness) {
 		t.Fatalf("prepare: %v", err)
 	}
 	s.images = images
-	for _, c := range cases {
+	for _, c := range cases() {
 		t.Run(c.name, func(t *testing.T) {
 			if c.needs != nil && !c.needs(h.Capabilities) {
 				t.Skip("not claimed by this runner")

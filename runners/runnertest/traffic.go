@@ -1,0 +1,196 @@
+package runnertest
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+func testTexts(t *testing.T, s *suite) {
+	t.Setenv("CETERIS_TEST_LEAK", "of the conductor")
+	w := s.open(t)
+	want := map[string]string{
+		"PLAIN": "1.10", "SPACES": " a  b ", "EQUALS": "k=v", "DOLLAR": "$HOME ${HOME}",
+		"LINES": "one\ntwo", "EMPTY": "", "QUOTES": `it's "quoted"`,
+	}
+	var env []string
+	for k, v := range want {
+		env = append(env, k+"="+v)
+	}
+	svc := s.Subject("serve", env...)
+	svc.Command = []experiment.Template{experiment.Literal("-x"), experiment.Literal("a b"), reference("${self:8080}")}
+	p := w.launch(svc)
+	got := getJSON[map[string]string](w, p, "/env")
+	for k, v := range want {
+		if g, ok := got[k]; g != v || !ok {
+			t.Errorf("%s: got %q, want %q", k, g, v)
+		}
+	}
+	if leak, ok := got["CETERIS_TEST_LEAK"]; ok {
+		t.Errorf("the environment of the conductor arrived: %q", leak)
+	}
+	args := []string{"-x", "a b", got["LISTEN"]}
+	if diff := cmp.Diff(getJSON[[]string](w, p, "/args"), args); diff != "" {
+		t.Errorf("arguments (-got +want):\n%s", diff)
+	}
+}
+
+// testReach has two environments at once, and in each two services with the same
+// declared port.
+func testReach(t *testing.T, s *suite) {
+	for _, w := range []*world{s.open(t), s.open(t)} {
+		a, b := s.Subject("serve", "WHO=a"), s.Subject("serve", "WHO="+w.owner)
+		a.Name, b.Name = "a", "b"
+		procA, procB := w.launch(a), w.launch(b)
+		addr, err := procB.Addr(SubjectPort, experiment.FromService)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.get(procA, "/fetch", "url", "http://"+addr+"/env"); !strings.Contains(got, `"WHO":"`+w.owner+`"`) {
+			t.Errorf("a asked b and got %s", got)
+		}
+	}
+}
+
+func testOutput(t *testing.T, s *suite) {
+	w := s.open(t)
+	p := w.launch(s.Subject("serve"))
+	w.awaitLog(p, "listening on")
+	w.awaitLog(p, "mode serve\n")
+	if s.Capabilities.Serves {
+		w.get(p, "/log", "lines", "2", "text", "out", "to", "stdout")
+		w.get(p, "/log", "lines", "1", "text", "err", "to", "stderr")
+		w.awaitLog(p, "errxxxxxx\n")
+		if got := strings.Count(w.logs(p), "outxxxxxx\n"); got != 2 {
+			t.Errorf("lines on standard output: got %d, want 2", got)
+		}
+	}
+}
+
+func testFollow(t *testing.T, s *suite) {
+	w := s.open(t)
+	p := w.launch(s.Subject("serve"))
+	r, err := p.Logs(within(t, 2*patience), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	lines := bufio.NewReader(r)
+	expect := func(want string) {
+		t.Helper()
+		if got, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(got, want) {
+			t.Fatalf("followed: got %q, %v, want %q", got, err, want)
+		}
+	}
+	expect("listening on")
+	if s.Capabilities.Serves {
+		w.get(p, "/log", "text", "err", "to", "stderr")
+		w.get(p, "/log", "text", "first")
+		expect("firstxxxx\n") // live: the service has not ended
+		w.get(p, "/log", "text", "second")
+	}
+	w.stop(p)
+	rest, err := io.ReadAll(lines)
+	if err != nil {
+		t.Fatalf("followed to the end: %v", err)
+	}
+	if want := "secondxxx\nterminated\n"; s.Capabilities.Serves && string(rest) != want {
+		t.Errorf("followed to the end: got %q, want %q", rest, want)
+	}
+}
+
+func testFollowToTheEnd(t *testing.T, s *suite) {
+	w := s.open(t)
+	p := w.launch(s.Subject("crash", "AFTER=300ms"))
+	r, err := p.Logs(within(t, patience), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	out, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(out), "listening on ") || strings.Contains(string(out), "mode crash") {
+		t.Errorf("followed: got %q, want standard output alone, from the start", out)
+	}
+}
+
+func testLogVolume(t *testing.T, s *suite) {
+	w := s.open(t)
+	p := w.launch(s.Subject("serve"))
+	meter, ok := p.(experiment.LogMeter)
+	if !ok {
+		t.Fatalf("%T is no LogMeter", p)
+	}
+	// The conductor reads the counters at the ends of the window: the moments are
+	// those of the readings.
+	write := func(text, lines string) {
+		w.get(p, "/log", "lines", lines, "bytes", "100", "text", text)
+		w.get(p, "/log", "lines", "1", "bytes", "50", "text", text+"-last-", "to", "stderr")
+		w.awaitLog(p, text+"-last-")
+		w.awaitLog(p, text+"xx")
+	}
+	write("before", "300")
+	from := w.usage(p).At
+	write("inside", "1000")
+	to := w.usage(p).At
+	write("after", "70")
+	end := w.usage(p).At
+	for _, tc := range []struct {
+		name string
+		got  func() (experiment.LogVolume, error)
+		want experiment.LogVolume
+	}{
+		{"window", func() (experiment.LogVolume, error) { return meter.LogVolume(within(t, patience), from, to) },
+			experiment.LogVolume{Bytes: 1000*100 + 50, Lines: 1001}},
+		{"after it", func() (experiment.LogVolume, error) { return meter.LogVolume(within(t, patience), to, end) },
+			experiment.LogVolume{Bytes: 70*100 + 50, Lines: 71}},
+		{"nothing", func() (experiment.LogVolume, error) { return meter.LogVolume(within(t, patience), to, to) },
+			experiment.LogVolume{}},
+	} {
+		got, err := tc.got()
+		if err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+		if diff := cmp.Diff(got, tc.want); diff != "" {
+			t.Errorf("%s (-got +want):\n%s", tc.name, diff)
+		}
+	}
+}
+
+func testExec(t *testing.T, s *suite) {
+	w := s.open(t)
+	p := w.launch(s.Subject("serve"))
+	x, ok := p.(experiment.Execer)
+	if !ok {
+		t.Fatalf("%T is no Execer", p)
+	}
+	exe := w.get(p, "/exe")
+	got, err := x.Exec(within(t, patience), []string{exe, "print", "4", "a  b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The second line shows that the command has the service's environment.
+	if out := string(got.Output); got.Code != 4 || !strings.Contains(out, "a  b\n") || !strings.Contains(out, "mode serve\n") {
+		t.Errorf("exec: got code %d, output %q", got.Code, out)
+	}
+	if got, err := x.Exec(within(t, patience), []string{"/no/such/program"}); err == nil && got.Code == 0 {
+		t.Errorf("exec of nothing: got %+v", got)
+	}
+	const text = "written by the service"
+	path := w.get(p, "/write", "name", "note", "text", text)
+	if b, err := x.ReadFile(within(t, patience), path); err != nil || string(b) != text {
+		t.Errorf("read file: got %q, %v", b, err)
+	}
+	if _, err := x.ReadFile(within(t, patience), path+"-missing"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("read missing file: got %v, want it to wrap %v", err, fs.ErrNotExist)
+	}
+}
