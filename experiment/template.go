@@ -71,6 +71,10 @@ func Literal(s string) Template {
 	return Template{parts: []templatePart{{text: s}}}
 }
 
+// dollar is how String writes a literal "$" in front of a reference, where a
+// plain one would read as the escape "$${".
+const dollar = "${$}"
+
 // ParseTemplate reads the forms of the matrix language. "$${" is a literal
 // "${"; a "$" without "{" is literal. The error is a *TemplateError; for forms
 // that the language names but this version lacks it wraps ErrNotYet.
@@ -88,6 +92,9 @@ func ParseTemplate(src string, at Pos) (Template, error) {
 		case strings.HasPrefix(src[i:], "$${"):
 			lit.WriteString("${")
 			i += 3
+		case strings.HasPrefix(src[i:], dollar):
+			lit.WriteByte('$')
+			i += len(dollar)
 		case strings.HasPrefix(src[i:], "${"):
 			end := strings.IndexByte(src[i:], '}')
 			if end < 0 {
@@ -127,6 +134,9 @@ func parseRef(body string) (Ref, *TemplateError) {
 	if !hasArg {
 		if keyedPattern.MatchString(body) {
 			return bad("", "${%s}: keys of a level are %w", body, ErrNotYet)
+		}
+		if strings.ContainsAny(body, "+*/%() ") {
+			return bad("settings that move together are levels of one factor", "${%s}: arithmetic is refused: a level is text, recorded as it is used", body)
 		}
 		if !ValidName(body) {
 			return bad("write $${ for a literal ${", "${%s} is no reference", body)
@@ -168,14 +178,23 @@ func parseRef(body string) (Ref, *TemplateError) {
 // Resolve replaces the references for which f answers true by literal text and
 // leaves the others.
 func (t Template) Resolve(f func(Ref) (string, bool)) Template {
-	out := Template{At: t.At, parts: make([]templatePart, 0, len(t.parts))}
+	out := Template{At: t.At}
 	for _, p := range t.parts {
 		if p.ref != nil {
 			if s, ok := f(*p.ref); ok {
 				p = templatePart{text: s}
 			}
 		}
-		out.parts = append(out.parts, p)
+		last := len(out.parts) - 1
+		switch {
+		case p.ref != nil:
+			out.parts = append(out.parts, p)
+		case p.text == "":
+		case last >= 0 && out.parts[last].ref == nil:
+			out.parts[last].text += p.text
+		default:
+			out.parts = append(out.parts, p)
+		}
 	}
 	return out
 }
@@ -209,12 +228,18 @@ func (t Template) IsZero() bool { s, ok := t.Literal(); return ok && s == "" }
 // String gives the source form: ParseTemplate(t.String()) equals t.
 func (t Template) String() string {
 	var b strings.Builder
-	for _, p := range t.parts {
+	for i, p := range t.parts {
 		if p.ref != nil {
 			b.WriteString(p.ref.String())
-		} else {
-			b.WriteString(strings.ReplaceAll(p.text, "${", "$${"))
+			continue
 		}
+		text, dollars := p.text, 0
+		if i+1 < len(t.parts) { // a reference follows: parts of text are never neighbours
+			text = strings.TrimRight(p.text, "$")
+			dollars = len(p.text) - len(text)
+		}
+		b.WriteString(strings.ReplaceAll(text, "${", "$${"))
+		b.WriteString(strings.Repeat(dollar, dollars))
 	}
 	return b.String()
 }
@@ -230,4 +255,9 @@ func (t *Template) UnmarshalText(b []byte) error {
 	}
 	*t = got
 	return nil
+}
+
+// SelfRef is the template ${self:PORT}.
+func SelfRef(port int) Template {
+	return Template{parts: []templatePart{{ref: &Ref{Kind: RefSelf, Port: port}}}}
 }

@@ -90,6 +90,9 @@ func ParseFraction(s string) (float64, error) {
 
 // ParseRate reads a rate (400/s, 30/m) in requests per second, at most 1e7.
 func ParseRate(s string) (float64, error) {
+	if strings.HasSuffix(s, "%") {
+		return 0, fmt.Errorf("%q: a rate as a share of a cell's own ceiling is refused: the cells would do different work", s)
+	}
 	text, per, ok := strings.Cut(s, "/")
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || math.IsNaN(v) {
