@@ -182,6 +182,7 @@ const (
 	DefaultMinimumEffect = 0.03
 	DefaultConfidence    = 0.95
 	DefaultErrorRate     = 0.01
+	DefaultGeneratorCPU  = 0.80 // share of its cores; above it: finding generator-cpu
 	DefaultReadyWithin   = 60 * time.Second
 	DefaultReadyPoll     = 5 * time.Millisecond
 	DefaultInFlight      = 1000

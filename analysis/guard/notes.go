@@ -1,0 +1,35 @@
+package guard
+
+import "github.com/ceteris/ceteris/experiment"
+
+// The analysis remarks on a sweep in notes. These guards pass them on, so that
+// they are stored, printed and turned off like every other finding.
+
+func controlDiffers() Guard {
+	return fromNotes("control-differs", experiment.SeverityNote,
+		"The control is a second copy of the baseline, so the two must not differ; here they do, at an unadjusted p below 5%. One such sweep "+
+			"in twenty is chance. If it comes again, the differences between cells are no more to be trusted than this one.")
+}
+
+func noisyCell() Guard {
+	return fromNotes("noisy-cell", experiment.SeverityWarn,
+		"One cell varies much more than the others from round to round (its residual sum of squares exceeds 10 times the median). It widens "+
+			"the intervals of all cells, since they share an estimate of the noise. Look at its runs, and compare without it.")
+}
+
+func roundWithoutBaseline() Guard {
+	return fromNotes("round-without-baseline", experiment.SeverityWarn,
+		"A round has no counting run of the baseline, so none of its runs can be compared and the round is left out for all cells.")
+}
+
+func fromNotes(code string, sev experiment.Severity, help string) Guard {
+	return Guard{Code: code, Severity: sev, Help: help, sweep: func(_ experiment.Sweep, r experiment.Results) []experiment.Finding {
+		var all []experiment.Finding
+		for _, n := range r.Notes {
+			if n.Code == code {
+				all = append(all, experiment.Finding{Severity: sev, Cell: n.Cell, Metric: n.Metric, Message: n.Message})
+			}
+		}
+		return all
+	}}
+}
