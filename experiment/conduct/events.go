@@ -1,0 +1,64 @@
+package conduct
+
+import (
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// EventKind says what happened.
+type EventKind string
+
+// The kinds of events, in the order in which they come.
+const (
+	EventPreparing EventKind = "preparing" // images and programs are built
+	EventSweep     EventKind = "sweep"     // begun or continued
+	EventRunBegan  EventKind = "run-began"
+	EventRunEnded  EventKind = "run-ended"
+	EventRound     EventKind = "round" // all runs of a round are done and judged
+)
+
+// Event is progress, for people. Fields that a kind does not name are zero.
+type Event struct {
+	Kind         EventKind
+	Sweep        int64
+	Continued    bool
+	ImagesDiffer bool // from those of the invocation before
+	Run          experiment.Run
+	Cell         experiment.Cell
+	Value        float64 // of the primary metric
+	HasValue     bool
+	Findings     []experiment.Finding
+	Round        int
+	Rounds       int
+	Done, Total  int // runs
+	ETA          time.Duration
+}
+
+func (s *sweep) event(kind EventKind, run experiment.Run, p experiment.CellPlan) Event {
+	return Event{Kind: kind, Sweep: s.head.ID, Run: run, Cell: p.Cell, Round: run.Round, Rounds: s.head.Rounds,
+		Done: s.progress.done, Total: s.progress.total, ETA: s.progress.eta()}
+}
+
+// progress estimates what is left from the runs of this invocation.
+type progress struct {
+	done, total int
+	ranCount    int
+	ranTime     time.Duration
+	start       time.Time
+}
+
+func (p *progress) ran(d time.Duration) {
+	p.done++
+	p.ranCount++
+	p.ranTime += d
+}
+
+// eta is the mean time of a run so far, times the runs that are left; 0 before the
+// first.
+func (p *progress) eta() time.Duration {
+	if p.ranCount == 0 {
+		return 0
+	}
+	return p.ranTime / time.Duration(p.ranCount) * time.Duration(p.total-p.done)
+}

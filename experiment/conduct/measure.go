@@ -1,0 +1,173 @@
+package conduct
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// load drives the load, samples at the phase events, and gathers what was
+// measured. A service that ends meanwhile ends the run.
+func (r *oneRun) load(ctx context.Context) error {
+	l := r.plan.Load
+	target, ok := r.procs[l.Service]
+	if !ok {
+		return fmt.Errorf("load is aimed at %s, which does not run", l.Service)
+	}
+	var err error
+	if l.Target, err = target.Addr(l.Port, experiment.FromService); err != nil {
+		return err
+	}
+	// Under load, whatever ends the subject ends the load too.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	probes, err := r.startProbes(ctx)
+	if err != nil {
+		return err
+	}
+	defer probes.abandon()
+	proc, err := r.start(ctx, r.generator(l))
+	if err != nil {
+		return &failure{experiment.StateFailedInfra, err.Error()}
+	}
+	counters := newSampler(r.procs, r.Log)
+	stop := context.AfterFunc(r.watch.ended(), cancel)
+	defer stop()
+
+	result, err := r.read(ctx, proc, func(e experiment.LoadEvent) {
+		if e.Phase != "" {
+			counters.mark(ctx, e.Phase, e.At)
+			probes.mark(e.Phase)
+		}
+	})
+	r.keep(result)
+	if err := r.verify(ctx, proc, err); err != nil {
+		return err
+	}
+	counters.observe(r.observe)
+	r.measureLogs(ctx, counters)
+	return r.endProbes(ctx, probes)
+}
+
+// read follows the generator's output to its end.
+func (r *oneRun) read(ctx context.Context, proc experiment.Proc, on func(experiment.LoadEvent)) (experiment.LoadResult, error) {
+	out, err := proc.Logs(ctx, true)
+	if err != nil {
+		return experiment.LoadResult{}, fmt.Errorf("follow the generator: %w", err)
+	}
+	defer out.Close()
+	return r.Reader.Read(ctx, out, on)
+}
+
+func (r *oneRun) keep(result experiment.LoadResult) {
+	r.outcome.Result = result
+	r.outcome.Observations = append(r.outcome.Observations, result.Observations...)
+	r.outcome.Series = append(r.outcome.Series, result.Series...)
+}
+
+// verify says what ended the load. A service that ended by itself is the subject's
+// own failure and explains an incomplete result.
+func (r *oneRun) verify(ctx context.Context, generator experiment.Proc, readErr error) error {
+	exits := r.watch.exits()
+	for name, exit := range exits {
+		if name == experiment.GeneratorName {
+			continue
+		}
+		r.outcome.Exits[name] = exit
+		r.observe(name+".exit", experiment.PhaseMeasure, float64(exit.Code), experiment.UnitCount)
+	}
+	for name, exit := range r.outcome.Exits {
+		switch {
+		case name == experiment.LinkProxyName:
+			return &failure{experiment.StateFailedInfra, fmt.Sprintf("the link proxy ended with %d", exit.Code)}
+		case exit.OOMKilled:
+			return &failure{experiment.StateFailedSubject, "oom: " + name}
+		default:
+			return &failure{experiment.StateFailedSubject, fmt.Sprintf("restarted: %s ended with %d under load", name, exit.Code)}
+		}
+	}
+	switch {
+	case readErr == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(readErr, experiment.ErrIncomplete):
+		r.Log.Error("the generator's result is incomplete", "run", r.outcome.Run.ID, "err", readErr)
+		return &failure{experiment.StateInvalid, "result-incomplete"}
+	default:
+		return readErr
+	}
+}
+
+// probeSet is the probes at work.
+type probeSet struct {
+	samplings []experiment.Sampling
+	report    func(error)
+}
+
+func (r *oneRun) startProbes(ctx context.Context) (*probeSet, error) {
+	set := &probeSet{report: func(err error) { r.Log.Warn("a probe missed a phase", "run", r.outcome.Run.ID, "err", err) }}
+	for _, p := range r.Probes {
+		s, err := p.Start(ctx, experiment.ProbeTarget{Runner: r.Runner.Name(), Procs: r.procs})
+		if err != nil {
+			set.abandon()
+			return nil, fmt.Errorf("start a probe: %w", err)
+		}
+		set.samplings = append(set.samplings, s)
+	}
+	return set, nil
+}
+
+func (p *probeSet) mark(phase experiment.Phase) {
+	for _, s := range p.samplings {
+		if err := s.Mark(phase); err != nil {
+			p.report(err)
+		}
+	}
+}
+
+// abandon stops probes whose values nobody wants any more.
+func (p *probeSet) abandon() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for _, s := range p.samplings {
+		_, _, _ = s.Stop(ctx) // the run failed before; its reason is reported
+	}
+	p.samplings = nil
+}
+
+// endProbes gathers what the probes saw, and what remains of the host's work when
+// everything known is taken off.
+func (r *oneRun) endProbes(ctx context.Context, p *probeSet) error {
+	for _, s := range p.samplings {
+		observed, series, err := s.Stop(ctx)
+		if err != nil {
+			p.report(err)
+		}
+		r.outcome.Observations = append(r.outcome.Observations, observed...)
+		r.outcome.Series = append(r.outcome.Series, series...)
+	}
+	p.samplings = nil
+	busy, ok := r.outcome.Observed(experiment.HostName + ".busy")
+	if !ok || !r.host.Local {
+		return nil
+	}
+	for _, name := range append(r.names(), experiment.EngineName, experiment.ConductorName) {
+		if used, ok := r.outcome.Observed(name + ".cpu"); ok {
+			busy -= used
+		}
+	}
+	r.observe(experiment.HostName+".other", experiment.PhaseMeasure, max(busy, 0), experiment.UnitCores)
+	return nil
+}
+
+func (r *oneRun) names() []string {
+	var names []string
+	for name := range r.procs {
+		names = append(names, name)
+	}
+	return names
+}

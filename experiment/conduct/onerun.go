@@ -1,0 +1,243 @@
+package conduct
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+	"github.com/ceteris/ceteris/experiment/step"
+)
+
+// failure ends a run early: what state it gets, and why.
+type failure struct {
+	state  experiment.RunState
+	reason string
+}
+
+// Error gives the reason.
+func (f *failure) Error() string { return f.reason }
+
+// slack is added to the hard limit of a run, for starting and removing.
+const slack = 30 * time.Second
+
+// closeTimeout bounds the removal of an environment.
+const closeTimeout = time.Minute
+
+// hardLimit is the longest that a run may take: all its own limits, and slack.
+func hardLimit(p experiment.CellPlan) time.Duration {
+	limit := p.Load.Duration() + slack
+	for _, s := range p.Services {
+		if s.Ready == nil {
+			continue
+		}
+		if within := s.Ready.Within; within > 0 {
+			limit += within
+		} else {
+			limit += experiment.DefaultReadyWithin
+		}
+	}
+	return limit
+}
+
+// oneRun is a run under way.
+type oneRun struct {
+	*sweep
+	plan    experiment.CellPlan
+	env     experiment.Env
+	procs   map[string]experiment.Proc
+	links   *linkServer
+	watch   *watch
+	outcome experiment.Outcome
+}
+
+// execute runs one cell once, in a fresh environment, and says what came of it.
+// Nothing of the run is left when it returns.
+func (s *sweep) execute(ctx context.Context, run experiment.Run, p experiment.CellPlan) experiment.Outcome {
+	r := &oneRun{sweep: s, plan: p, procs: map[string]experiment.Proc{}}
+	r.outcome = experiment.Outcome{Run: run, Plan: p, Generator: s.generator(p.Load),
+		Placement: s.placement, Host: s.host, Images: s.images, Exits: map[string]experiment.Exit{}}
+	r.outcome.Run.ConfigHash = s.configHash(p)
+	limited, cancel := context.WithTimeoutCause(ctx, hardLimit(p), errHardLimit)
+	defer cancel()
+	err := r.measure(limited)
+	r.outcome.Run.State, r.outcome.Run.Reason = classify(ctx, limited, err)
+	return r.outcome
+}
+
+var errHardLimit = errors.New("hard limit")
+
+// classify turns what ended a run into its state.
+func classify(ctx, limited context.Context, err error) (experiment.RunState, string) {
+	var f *failure
+	switch {
+	case err == nil:
+		return experiment.StateOK, ""
+	case ctx.Err() != nil:
+		return experiment.StateInterrupted, "aborted"
+	case errors.Is(context.Cause(limited), errHardLimit):
+		return experiment.StateFailedInfra, "hard limit of the run: " + err.Error()
+	case errors.As(err, &f):
+		return f.state, f.reason
+	case errors.Is(err, experiment.ErrNotReady), errors.Is(err, experiment.ErrExited):
+		return experiment.StateFailedSubject, err.Error()
+	default:
+		return experiment.StateFailedInfra, err.Error()
+	}
+}
+
+// configHash identifies everything effective in a cell: two hashes in one cell
+// mean that something besides the varied factor moved.
+func (s *sweep) configHash(p experiment.CellPlan) string {
+	return experiment.HashJSON(struct {
+		Services  []experiment.Service
+		Links     []experiment.Link
+		Load      experiment.Load
+		Placement experiment.Placement
+		Images    experiment.Images
+		Runner    string
+	}{p.Services, p.Links, p.Load, s.placement, s.images, s.Runner.Name()})
+}
+
+// measure is the way of one run, from an empty environment to its removal.
+func (r *oneRun) measure(ctx context.Context) (err error) {
+	r.env, err = r.Runner.Open(ctx, experiment.RunKey{Owner: r.req.Invocation.Owner, Sweep: r.head.ID, Run: r.outcome.Run.ID})
+	if err != nil {
+		return fmt.Errorf("open an environment: %w", err)
+	}
+	r.watch = newWatch()
+	defer func() {
+		r.watch.stop()
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+		defer cancel()
+		if closeErr := r.env.Close(closing); closeErr != nil {
+			r.Log.Error("the environment was not removed", "run", r.outcome.Run.ID, "err", closeErr)
+			err = errors.Join(err, fmt.Errorf("remove the environment: %w", closeErr))
+		}
+	}()
+	defer func() { r.keepLogs(ctx) }()
+	if err := r.launch(ctx); err != nil {
+		return err
+	}
+	if err := r.confirm(ctx); err != nil {
+		return err
+	}
+	return r.load(ctx)
+}
+
+// launch starts the link proxy and the services, each after those it needs.
+func (r *oneRun) launch(ctx context.Context) error {
+	if len(r.plan.Links) > 0 {
+		svc := r.linkProxy(r.req.Matrix.Subject.Links)
+		svc.Cores = r.placement.For(svc.Role)
+		proc, err := r.start(ctx, svc)
+		if err != nil {
+			// The proxy is ours: its failure is no result about the subject.
+			return &failure{experiment.StateFailedInfra, err.Error()}
+		}
+		r.links = &linkServer{proc: proc, links: r.plan.Links}
+	}
+	for _, svc := range r.plan.Services {
+		svc, err := r.addressed(svc)
+		if err != nil {
+			return err
+		}
+		proc, err := r.start(ctx, svc)
+		if err != nil {
+			return err
+		}
+		if r.links != nil {
+			if err := r.links.open(ctx, svc.Name, proc); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// start launches one service and watches it from then on.
+func (r *oneRun) start(ctx context.Context, svc experiment.Service) (experiment.Proc, error) {
+	began := time.Now()
+	proc, err := r.env.Launch(ctx, svc)
+	if err != nil {
+		return nil, fmt.Errorf("start service %s: %w", svc.Name, err)
+	}
+	r.observe(svc.Name+".ready_seconds", experiment.PhaseReady, time.Since(began).Seconds(), experiment.UnitSeconds)
+	r.procs[svc.Name] = proc
+	r.watch.add(ctx, svc.Name, proc)
+	return proc, nil
+}
+
+func (r *oneRun) observe(metric string, phase experiment.Phase, value float64, unit experiment.Unit) {
+	r.outcome.Observations = append(r.outcome.Observations,
+		experiment.Observation{Metric: metric, Phase: phase, Value: value, Unit: unit})
+}
+
+// addressed puts the addresses of services that run into those that ask for them.
+func (r *oneRun) addressed(svc experiment.Service) (experiment.Service, error) {
+	var failed error
+	out := svc.Resolve(func(ref experiment.Ref) (string, bool) {
+		if ref.Kind != experiment.RefAddr {
+			return "", false
+		}
+		addr, err := r.address(svc.Name, ref.Name, ref.Port)
+		failed = errors.Join(failed, err)
+		return addr, true
+	})
+	return out, failed
+}
+
+// address is how from reaches a port of to: through the link, if there is one.
+func (r *oneRun) address(from, to string, port int) (string, error) {
+	if addr, linked, err := r.links.addr(from, to, port); linked {
+		return addr, err
+	}
+	proc, ok := r.procs[to]
+	if !ok {
+		return "", fmt.Errorf("%s asks for the address of %s, which does not run", from, to)
+	}
+	return proc.Addr(port, experiment.FromService)
+}
+
+// confirm asks every service whether its settings arrived. A mismatch ends the run
+// before any load.
+func (r *oneRun) confirm(ctx context.Context) error {
+	for _, svc := range r.plan.Services {
+		proc := r.procs[svc.Name]
+		target := step.Target{
+			Name: svc.Name,
+			Addr: func(port int) (string, error) { return proc.Addr(port, experiment.FromConductor) },
+			Logs: logsOf(proc),
+		}
+		if e, ok := proc.(experiment.Execer); ok {
+			target.Exec = e
+		}
+		for _, s := range svc.Confirm {
+			found, err := step.Confirm(ctx, s, target)
+			if err != nil {
+				return &failure{experiment.StateFailedSubject, err.Error()}
+			}
+			r.outcome.Confirmations = append(r.outcome.Confirmations, found...)
+		}
+	}
+	for _, c := range r.outcome.Confirmations {
+		if !c.OK {
+			return &failure{experiment.StateInvalid, "setting-ineffective"}
+		}
+	}
+	return nil
+}
+
+// generator describes the load generator as a service.
+func (s *sweep) generator(l experiment.Load) experiment.Service {
+	spec, err := json.Marshal(l)
+	if err != nil {
+		panic("conduct: load: " + err.Error()) // a broken invariant: plain data only
+	}
+	return experiment.Service{
+		Name: experiment.GeneratorName, Build: &s.Generator, Role: experiment.RoleLoad, Cores: s.placement.Load,
+		Env: []experiment.EnvVar{{Name: experiment.GeneratorEnv, Value: experiment.Literal(string(spec))}},
+	}
+}
