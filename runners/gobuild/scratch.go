@@ -3,10 +3,11 @@ package gobuild
 import (
 	"archive/tar"
 	"bytes"
+	"crypto/sha256"
 	"debug/elf"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -14,42 +15,106 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// ScratchTar gives the build context (a tar in memory) of an image FROM scratch
-// that holds the executable alone and starts it. The same executable always
-// gives the same bytes, so that an engine's build cache works.
-func ScratchTar(binary string) (io.Reader, error) {
+// Image is a container image FROM scratch with one executable in it.
+type Image struct {
+	Tag     string // REPOSITORY:DIGITS, from the content
+	Archive []byte // as an engine loads it (docker load)
+}
+
+// ImageLabel marks images made here; its value is "scratch".
+const ImageLabel = "ceteris.image"
+
+type imageConfig struct {
+	Architecture string    `json:"architecture"`
+	OS           string    `json:"os"`
+	Created      time.Time `json:"created"`
+	Config       struct {
+		Entrypoint []string
+		Labels     map[string]string
+	} `json:"config"`
+	RootFS struct {
+		Type    string   `json:"type"`
+		DiffIDs []string `json:"diff_ids"`
+	} `json:"rootfs"`
+	History []imageHistory `json:"history"`
+}
+
+type imageHistory struct {
+	Created   time.Time `json:"created"`
+	CreatedBy string    `json:"created_by"`
+}
+
+type imageManifest struct {
+	Config   string
+	RepoTags []string
+	Layers   []string
+}
+
+// ScratchImage makes, in memory, the image that "FROM scratch, COPY, ENTRYPOINT"
+// would give. It is assembled here and not by an engine's builder because those
+// write the time into it: the same executable always gives the same bytes and so
+// the same image ID, on whatever day and engine, and two invocations that
+// measured the same program can be seen to have done so.
+func ScratchImage(binary, goarch, repository string) (Image, error) {
 	content, err := os.ReadFile(binary)
 	if err != nil {
-		return nil, fmt.Errorf("build context: %w", err)
+		return Image{}, fmt.Errorf("image: %w", err)
 	}
 	name := filepath.Base(binary)
-	from, err1 := json.Marshal([]string{name, "/" + name})
-	start, err2 := json.Marshal([]string{"/" + name})
-	if err1 != nil || err2 != nil {
-		return nil, fmt.Errorf("build context of %q: the name is not text", binary)
+	layer, err := tarball(file{name, 0o755, content})
+	if err != nil {
+		return Image{}, fmt.Errorf("image of %s: %w", binary, err)
 	}
-	dockerfile := fmt.Appendf(nil, "FROM scratch\nCOPY %s\nENTRYPOINT %s\n", from, start)
+	c := imageConfig{Architecture: goarch, OS: "linux", Created: epoch(),
+		History: []imageHistory{{Created: epoch(), CreatedBy: "ceteris: FROM scratch; COPY " + name + " /"}}}
+	c.Config.Entrypoint = []string{"/" + name}
+	c.Config.Labels = map[string]string{ImageLabel: "scratch"}
+	c.RootFS.Type = "layers"
+	c.RootFS.DiffIDs = []string{"sha256:" + hexSum(layer)}
+	config, err := json.Marshal(c)
+	if err != nil {
+		return Image{}, fmt.Errorf("image of %s: %w", binary, err)
+	}
+	id := hexSum(config)
+	tag := repository + ":" + id[:12]
+	manifest, err := json.Marshal([]imageManifest{{Config: id + ".json", RepoTags: []string{tag}, Layers: []string{"layer.tar"}}})
+	if err != nil {
+		return Image{}, fmt.Errorf("image of %s: %w", binary, err)
+	}
+	archive, err := tarball(file{id + ".json", 0o644, config}, file{"layer.tar", 0o644, layer}, file{"manifest.json", 0o644, manifest})
+	if err != nil {
+		return Image{}, fmt.Errorf("image of %s: %w", binary, err)
+	}
+	return Image{Tag: tag, Archive: archive}, nil
+}
 
+type file struct {
+	name    string
+	mode    int64
+	content []byte
+}
+
+func epoch() time.Time { return time.Unix(0, 0).UTC() }
+
+func tarball(files ...file) ([]byte, error) {
 	var buf bytes.Buffer
-	buf.Grow(len(content) + 4096)
 	w := tar.NewWriter(&buf)
-	for _, f := range []struct {
-		name    string
-		mode    int64
-		content []byte
-	}{{"Dockerfile", 0o644, dockerfile}, {name, 0o755, content}} {
-		h := &tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: time.Unix(0, 0), Format: tar.FormatPAX}
+	for _, f := range files {
+		h := &tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: epoch()}
 		if err := w.WriteHeader(h); err != nil {
-			return nil, fmt.Errorf("build context of %s: %w", binary, err)
+			return nil, err
 		}
 		if _, err := w.Write(f.content); err != nil {
-			return nil, fmt.Errorf("build context of %s: %w", binary, err)
+			return nil, err
 		}
 	}
-	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("build context of %s: %w", binary, err)
-	}
-	return &buf, nil
+	err := w.Close()
+	return buf.Bytes(), err
+}
+
+func hexSum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // elfMachine knows the processors for which an executable can be checked.
