@@ -1,0 +1,183 @@
+package analysis
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// Version of the analysis, stored with its results. It changes when the same runs
+// would give other numbers.
+const Version = "1"
+
+// Codes of the notes on a sweep.
+const (
+	NoteNoisyCell       = "noisy-cell"             // a cell's own variance widens every interval
+	NoteControlDiffers  = "control-differs"        // the second copy of the baseline differs at 5%
+	NoteWithoutBaseline = "round-without-baseline" // the round is left out of all comparisons
+	NoteNotFinite       = "not-finite"             // a run reported NaN or an infinity
+)
+
+// controlAlarm is the p-value below which a control that differs is noted.
+const controlAlarm = 0.05
+
+// Analyst computes the results of a sweep. It is experiment.Analyst.
+type Analyst struct{}
+
+var _ experiment.Analyst = (*Analyst)(nil)
+
+// New makes an Analyst.
+func New() *Analyst { return &Analyst{} }
+
+// Analyse gives an interval for every cell and a comparison for every cell but the
+// baseline, for every metric that was observed in a measured window and for the
+// primary metric in any case: metrics by name after the primary one, cells in
+// order of declaration. Only runs that are ok count, of rounds in which no cell is
+// still to come. No value in the results is NaN or infinite.
+//
+// It fails on settings out of range (ErrBadParameter), on runs of unknown cells
+// and when two runs count for one cell and round.
+func (*Analyst) Analyse(s experiment.Sweep, set experiment.Settings) (experiment.Results, error) {
+	if err := checkSettings(set); err != nil {
+		return experiment.Results{}, fmt.Errorf("analyse sweep %d: %w", s.ID, err)
+	}
+	a, err := arrange(s)
+	if err != nil {
+		return experiment.Results{}, fmt.Errorf("analyse sweep %d: %w", s.ID, err)
+	}
+	w := worker{set: set, units: a.units, dunnett: newDunnett(), out: experiment.Results{
+		RoundsDone: a.done, Planned: s.Rounds, SettingsHash: experiment.HashJSON(set), Version: Version,
+	}}
+	metrics := slices.Sorted(maps.Keys(a.units))
+	metrics = slices.DeleteFunc(metrics, func(m string) bool { return m == set.Metric })
+	for _, name := range slices.Insert(metrics, 0, set.Metric) {
+		for _, f := range a.families {
+			w.analyse(f, name)
+		}
+	}
+	return w.out, nil
+}
+
+func checkSettings(set experiment.Settings) error {
+	switch {
+	case set.Metric == "":
+		return fmt.Errorf("no primary metric: %w", ErrBadParameter)
+	case !(set.Confidence >= 0.5 && set.Confidence <= 0.9999):
+		return fmt.Errorf("confidence %v: %w", set.Confidence, ErrBadParameter)
+	case !(set.MinimumEffect >= 0) || math.IsInf(set.MinimumEffect, 0):
+		return fmt.Errorf("minimum effect %v: %w", set.MinimumEffect, ErrBadParameter)
+	}
+	return nil
+}
+
+// worker is one analysis under way.
+type worker struct {
+	set     experiment.Settings
+	units   map[string]experiment.Unit
+	dunnett *dunnett
+	out     experiment.Results
+}
+
+// metric describes a metric, with the unit that was observed if it is unknown.
+func (w *worker) metric(name string) experiment.Metric {
+	m, known := experiment.MetricByName(name)
+	if !known {
+		m.Unit = w.units[name]
+	}
+	return m
+}
+
+// analyse adds intervals, comparisons and notes of one family and metric.
+func (w *worker) analyse(f *family, name string) {
+	m := w.metric(name)
+	samples := make(map[experiment.CellKey]Sample, len(f.cells))
+	for _, c := range f.cells {
+		samples[c.cell.Key] = c.sample(m, f.stage.paired, w.set.ErrorRate)
+	}
+	first := len(w.out.Intervals)
+	for _, c := range f.cells {
+		w.out.Intervals = append(w.out.Intervals, w.interval(f, c, samples[c.cell.Key], m))
+	}
+	if name == w.set.Metric {
+		w.noteRounds(f)
+	}
+	if f.baseline != nil {
+		w.compare(f, samples, m, w.out.Intervals[first:])
+	}
+}
+
+// compare adds the comparisons of one family and flags noisy cells among its
+// intervals.
+func (w *worker) compare(f *family, samples map[experiment.CellKey]Sample, m experiment.Metric, intervals []experiment.Interval) {
+	o := Options{Metric: m, Confidence: w.set.Confidence, MinimumEffect: w.set.MinimumEffect}
+	base := samples[f.baseline.cell.Key]
+	var others []Sample
+	for _, c := range f.cells {
+		if c.cell.Role != experiment.RoleBaseline && c.cell.Role != experiment.RoleControl {
+			others = append(others, samples[c.cell.Key])
+		}
+	}
+	fam := w.dunnett.compareFamily(base, others, o)
+	for i := range intervals {
+		if slices.Contains(fam.Noisy, intervals[i].Cell) {
+			intervals[i].Flags = append(intervals[i].Flags, experiment.FlagNoisy)
+		}
+	}
+	if m.Name == w.set.Metric {
+		w.noteNoisy(f, fam, m)
+	}
+	next := 0
+	for _, c := range f.cells {
+		var row experiment.Comparison
+		switch c.cell.Role {
+		case experiment.RoleBaseline:
+			continue
+		case experiment.RoleControl:
+			row = Compare(base, samples[c.cell.Key], o)
+			if m.Name == w.set.Metric {
+				w.noteControl(row)
+			}
+		default:
+			row = fam.Comparisons[next]
+			next++
+		}
+		w.out.Comparisons = append(w.out.Comparisons, w.row(f, c, row))
+	}
+}
+
+// row completes a comparison by what became of the runs: fails and invalid come
+// before the rules of the verdict, pending replaces them all.
+func (w *worker) row(f *family, c *cellRuns, row experiment.Comparison) experiment.Comparison {
+	row.Secondary = row.Metric != w.set.Metric
+	row.State = f.stage.state
+	failed := c.failedWith(f.baseline)
+	switch {
+	case len(f.baseline.counting) == 0:
+		row.Verdict, row.Reason = experiment.VerdictInvalid, "no valid run of the baseline"
+	case len(c.counting) == 0 && failed == len(f.baseline.counting):
+		row.Verdict, row.Reason = experiment.VerdictFails, "the subject failed in every round"
+	case len(c.counting) == 0:
+		row.Verdict, row.Reason = experiment.VerdictInvalid, "no valid run"
+	case failed > 0:
+		row.Flags = withFlag(row.Flags, experiment.FlagSurvivors)
+	}
+	if row.State != stateFinal {
+		row.Verdict, row.Material = experiment.VerdictPending, ""
+	}
+	return row
+}
+
+// failedWith counts the rounds of the baseline in which the subject failed in this
+// cell.
+func (c *cellRuns) failedWith(baseline *cellRuns) int {
+	n := 0
+	for round := range c.failed {
+		if baseline.hasRound(round) {
+			n++
+		}
+	}
+	return n
+}
