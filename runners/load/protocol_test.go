@@ -1,0 +1,258 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+func sampleResult() experiment.LoadResult {
+	return experiment.LoadResult{
+		Observations: []experiment.Observation{
+			{Metric: "throughput", Phase: experiment.PhaseMeasure, Value: 1234.5, Unit: experiment.UnitPerSecond},
+			{Metric: "latency_p99", Phase: experiment.PhaseMeasure, Value: 0.0123, Unit: experiment.UnitSeconds},
+		},
+		Series: []experiment.SeriesPoint{
+			{Metric: "offered", AtMS: -50, Value: 12},
+			{Metric: "offered", AtMS: 0, Value: 13},
+			{Metric: "latency_p50", AtMS: 0, Value: 0.001},
+			{Service: "app", Metric: "offered", AtMS: 0, Value: 1e-9},
+		},
+		Histograms: []experiment.Histogram{
+			{Phase: experiment.PhaseMeasure, Kind: experiment.HistogramSuccess, Count: 3, Overflow: 1, Blob: []byte{0, 1, 254}},
+		},
+		Statuses: map[string]int64{"200": 3},
+		Errors:   map[string]int64{"timeout": 1},
+		Window:   4 * time.Second,
+		Total: experiment.Totals{
+			Offered: 5, Sent: 4, Dropped: 1, OK: 3, Failed: 1,
+			Statuses: map[string]int64{"200": 3}, Errors: map[string]int64{"timeout": 1},
+		},
+	}
+}
+
+var began = time.Date(2026, 11, 3, 12, 0, 0, 123456789, time.UTC)
+
+func sampleStream(t testing.TB) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	l := experiment.Load{Ramp: time.Second, Warmup: 2 * time.Second, Measure: 4 * time.Second}
+	if err := Script(&b, sampleResult(), Timeline(began, l)...); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestScriptIsReadBack(t *testing.T) {
+	var events []experiment.LoadEvent
+	got, err := Reader{}.Read(t.Context(), bytes.NewReader(sampleStream(t)), func(e experiment.LoadEvent) { events = append(events, e) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(got, sampleResult()); d != "" {
+		t.Errorf("result (-got +want):\n%s", d)
+	}
+	at := func(s int) time.Time { return began.Add(time.Duration(s) * time.Second) }
+	want := []experiment.LoadEvent{
+		{Phase: experiment.PhaseRamp, At: at(0)},
+		{Phase: experiment.PhaseWarmup, At: at(1)},
+		{Phase: experiment.PhaseMeasure, At: at(3)},
+		{Phase: experiment.PhaseDrain, At: at(7)},
+		{At: at(7), Series: sampleResult().Series},
+		{Phase: experiment.PhaseDone, At: at(7)},
+	}
+	if d := cmp.Diff(events, want); d != "" {
+		t.Errorf("events (-got +want):\n%s", d)
+	}
+}
+
+func TestTimelineLeavesOutPhasesWithoutLength(t *testing.T) {
+	got := Timeline(began, experiment.Load{Measure: time.Second})
+	want := []experiment.LoadEvent{
+		{Phase: experiment.PhaseMeasure, At: began},
+		{Phase: experiment.PhaseDrain, At: began.Add(time.Second)},
+		{Phase: experiment.PhaseDone, At: began.Add(time.Second)},
+	}
+	if d := cmp.Diff(got, want); d != "" {
+		t.Errorf("(-got +want):\n%s", d)
+	}
+}
+
+func TestManyPointsStayBelowTheLineLimit(t *testing.T) {
+	var r experiment.LoadResult
+	r.Window = time.Second
+	for i := range 50_000 {
+		r.Series = append(r.Series, experiment.SeriesPoint{Metric: fmt.Sprintf("latency_of_something_long_%d", i%2), AtMS: int64(i), Value: 1.0 / 3})
+	}
+	var b bytes.Buffer
+	if err := Script(&b, r, Timeline(began, experiment.Load{Measure: time.Second})...); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Reader{}.Read(t.Context(), &b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(got, r); d != "" {
+		t.Errorf("(-got +want):\n%s", d)
+	}
+}
+
+func TestEncoderRefusesWhatJSONCannotHold(t *testing.T) {
+	r := sampleResult()
+	r.Observations[0].Value = math.NaN()
+	e := NewEncoder(io.Discard)
+	if err := e.Result(r); err == nil {
+		t.Error("NaN was encoded")
+	}
+	if err := e.Hello("x"); err == nil {
+		t.Error("the encoder goes on after an error")
+	}
+}
+
+// resigned makes the numbers and the end right again after edit changed lines,
+// so that only the edit itself can be found.
+func resigned(t *testing.T, edit func(lines []string) []string) string {
+	t.Helper()
+	lines := strings.SplitAfter(string(sampleStream(t)), "\n")
+	lines = edit(lines[:len(lines)-2]) // without the end
+	e := NewEncoder(io.Discard)
+	var b strings.Builder
+	for i, l := range lines {
+		_, rest, _ := strings.Cut(l, ",")
+		l = fmt.Sprintf(`{"n":%d,%s`, i+1, rest)
+		b.WriteString(l)
+		e.sum.Write([]byte(l))
+		e.n++
+	}
+	e.w = &b
+	if err := e.End(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestIncompleteStreams(t *testing.T) {
+	whole := string(sampleStream(t))
+	lines := strings.SplitAfter(whole, "\n")
+	replace := func(old, repl string) func([]string) []string {
+		return func(l []string) []string {
+			return strings.SplitAfter(strings.Replace(strings.Join(l, ""), old, repl, 1), "\n")[:len(l)]
+		}
+	}
+	tests := map[string]struct{ in, want string }{
+		"empty":                    {"", "ended before its last line"},
+		"no end":                   {strings.Join(lines[:len(lines)-2], ""), "ended before its last line"},
+		"cut inside a line":        {whole[:len(whole)-10], "ended inside a line"},
+		"no newline at the end":    {strings.TrimSuffix(whole, "\n"), "ended inside a line"},
+		"gap":                      {strings.Join(append(append([]string{}, lines[:3]...), lines[4:]...), ""), "line 5 follows"},
+		"line twice":               {strings.Join(append(append([]string{}, lines[:3]...), lines[2:]...), ""), "line 3 follows"},
+		"changed byte":             {strings.Replace(whole, "1234.5", "1234.6", 1), "checksum"},
+		"more after the end":       {whole + "goodbye\n", `more follows the last line: "goodbye"`},
+		"blank line after the end": {whole + "\n", "more follows"},
+		"crash":                    {lines[0] + "panic: boom\n\ngoroutine 1 [running]:\n", `not a line of the protocol: "panic: boom\n\ngoroutine 1 [running]:"`},
+		"no hello":                 {resigned(t, func(l []string) []string { return l[1:] }), `line 1 is of type "phase"`},
+		"second hello":             {resigned(t, func(l []string) []string { return append([]string{l[0]}, l...) }), `line 2 is of type "hello"`},
+		"other version":            {resigned(t, replace(`"protocol":1`, `"protocol":2`)), "version 2"},
+		"unknown type":             {resigned(t, replace(`"type":"slices"`, `"type":"slice"`)), `unknown type of line "slice"`},
+		"unknown phase":            {resigned(t, replace(`"phase":"warmup"`, `"phase":"warm"`)), `unknown phase "warm"`},
+		"phase twice":              {resigned(t, replace(`"phase":"warmup"`, `"phase":"ramp"`)), `phase "ramp" follows "ramp"`},
+		"phase left out":           {resigned(t, func(l []string) []string { return append(append([]string{}, l[:3]...), l[4:]...) }), `phase "drain" follows "warmup"`},
+		"result before done":       {resigned(t, func(l []string) []string { return append(append([]string{}, l[:6]...), l[7:]...) }), `a result in phase "drain"`},
+		"result twice":             {resigned(t, func(l []string) []string { return append(append([]string{}, l...), l[len(l)-1]) }), `"result" follows the result`},
+		"no result":                {resigned(t, func(l []string) []string { return l[:len(l)-1] }), "the end without a result"},
+		"no window":                {resigned(t, replace(`"window_ns":4000000000`, `"window_ns":0`)), "without a window"},
+		"negative histogram":       {resigned(t, replace(`"count":3`, `"count":-3`)), "a histogram of -3 values"},
+		"value out of range":       {resigned(t, replace(`0.0123`, `1e999`)), "not a line of the protocol"},
+		"point of three":           {resigned(t, replace(`[0,13]`, `[0,13,1]`)), "not a line of the protocol"},
+		"endless line":             {lines[0] + strings.Repeat("x", MaxLine+1), "a line of more than"},
+		"absurd number":            {`{"n":99999999999999999999}` + "\n", "not a line of the protocol"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := Reader{}.Read(t.Context(), strings.NewReader(tt.in), nil)
+			if !errors.Is(err, experiment.ErrIncomplete) {
+				t.Fatalf("got %v, want ErrIncomplete", err)
+			}
+			if !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %q, want it to hold %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestResignedStreamIsValid(t *testing.T) {
+	in := resigned(t, func(l []string) []string { return l })
+	if _, err := (Reader{}).Read(t.Context(), strings.NewReader(in), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAbortTellsWhyAndKeepsWhatWasRead(t *testing.T) {
+	var b bytes.Buffer
+	e := NewEncoder(&b)
+	points := []experiment.SeriesPoint{{Metric: "offered", AtMS: 0, Value: 1}}
+	for _, err := range []error{e.Hello("x"), e.Slices(began, points), e.Abort("interrupted")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := Reader{}.Read(t.Context(), &b, nil)
+	if !errors.Is(err, experiment.ErrIncomplete) || !strings.Contains(err.Error(), "gave up: interrupted") {
+		t.Errorf("got %v", err)
+	}
+	if d := cmp.Diff(got.Series, points); d != "" {
+		t.Errorf("series (-got +want):\n%s", d)
+	}
+}
+
+func TestReadEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	go func() {
+		_ = NewEncoder(w).Hello("x")
+		cancel()
+	}()
+	_, err := Reader{}.Read(ctx, r, nil)
+	if !errors.Is(err, experiment.ErrIncomplete) || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want ErrIncomplete and Canceled", err)
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	whole := sampleStream(f)
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add([]byte("panic: boom\n"))
+	f.Add([]byte(`{"n":1,"type":"hello","protocol":1}` + "\n" + `{"n":2,"type":"slices","series":[{"metric":"a","points":[[0,1],null]}]}` + "\n"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		got, err := Reader{}.Read(t.Context(), bytes.NewReader(in), func(experiment.LoadEvent) {})
+		if err != nil {
+			if !errors.Is(err, experiment.ErrIncomplete) {
+				t.Fatalf("error is not ErrIncomplete: %v", err)
+			}
+			return
+		}
+		// What passes as whole can be written again and reads the same.
+		var b bytes.Buffer
+		if err := Script(&b, got, Timeline(began, experiment.Load{Measure: got.Window})...); err != nil {
+			t.Fatalf("encode again: %v", err)
+		}
+		again, err := Reader{}.Read(t.Context(), &b, nil)
+		if err != nil {
+			t.Fatalf("read again: %v", err)
+		}
+		if d := cmp.Diff(got.Observations, again.Observations); d != "" {
+			t.Error(d)
+		}
+	})
+}

@@ -1,0 +1,252 @@
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// The limits of what a reader keeps, far above what a run can yield.
+const (
+	maxPoints     = 4 << 20 // points of all series: a week of slices has under 4 million
+	maxHistograms = 1 << 10
+	maxQuote      = 400 // bytes of foreign output in an error
+)
+
+// Reader reads the protocol; it implements experiment.LoadReader. The zero value
+// is ready for use.
+type Reader struct{}
+
+var _ experiment.LoadReader = Reader{}
+
+// Read reads up to the end of the stream and calls on (which may be nil) for each
+// event as it arrives. A gap, a wrong checksum, anything that is not the
+// protocol, an end before its time, more after the last line, or sizes beyond
+// reason wrap experiment.ErrIncomplete; what was read so far is returned beside
+// it. When ctx ends, r is closed if it can be, and the error wraps the cause too.
+func (Reader) Read(ctx context.Context, r io.Reader, on func(experiment.LoadEvent)) (experiment.LoadResult, error) {
+	if c, ok := r.(io.Closer); ok {
+		defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	}
+	d := decoder{in: bufio.NewReaderSize(r, 64<<10), sum: sha256.New(), on: on}
+	for {
+		err := context.Cause(ctx)
+		if err == nil {
+			err = d.next()
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, errEnd):
+			return d.out, nil
+		case ctx.Err() != nil:
+			return d.out, fmt.Errorf("read load result: %w after line %d: %w", experiment.ErrIncomplete, d.n, context.Cause(ctx))
+		default:
+			return d.out, fmt.Errorf("read load result: %w after line %d: %w", experiment.ErrIncomplete, d.n, err)
+		}
+	}
+}
+
+// errEnd says that the last line was read and the stream ended well.
+var errEnd = errors.New("end of stream")
+
+// decoder is the state of one reading.
+type decoder struct {
+	in     *bufio.Reader
+	sum    hash.Hash
+	on     func(experiment.LoadEvent)
+	n      int64 // lines read
+	phase  experiment.Phase
+	result bool
+	out    experiment.LoadResult
+}
+
+// next reads one line.
+func (d *decoder) next() error {
+	raw, err := readLine(d.in)
+	if err != nil {
+		return err
+	}
+	var m message
+	if err := json.Unmarshal(raw, &m); err != nil || m.N == 0 {
+		return fmt.Errorf("not a line of the protocol: %s", d.quote(raw))
+	}
+	if m.N != d.n+1 {
+		return fmt.Errorf("line %d follows", m.N)
+	}
+	if (m.Type == typeHello) != (m.N == 1) {
+		return fmt.Errorf("line %d is of type %q", m.N, m.Type)
+	}
+	if d.result && m.Type != typeEnd {
+		return fmt.Errorf("a line of type %q follows the result", m.Type)
+	}
+	if err := d.take(m); err != nil {
+		return err
+	}
+	d.n++
+	d.sum.Write(raw)
+	if m.Type == typeEnd {
+		return d.finish()
+	}
+	return nil
+}
+
+func (d *decoder) take(m message) error {
+	switch m.Type {
+	case typeHello:
+		if m.Protocol != Protocol {
+			return fmt.Errorf("the generator speaks version %d of the protocol, this is %d", m.Protocol, Protocol)
+		}
+		return nil
+	case typePhase:
+		return d.takePhase(m)
+	case typeSlices:
+		return d.takeSlices(m)
+	case typeResult:
+		return d.takeResult(m.Result)
+	case typeAbort:
+		return fmt.Errorf("the generator gave up: %s", clip(m.Reason))
+	case typeEnd:
+		return d.takeEnd(m)
+	default:
+		return fmt.Errorf("unknown type of line %q", clip(m.Type))
+	}
+}
+
+func (d *decoder) takePhase(m message) error {
+	order := []experiment.Phase{"", experiment.PhaseRamp, experiment.PhaseWarmup, experiment.PhaseMeasure, experiment.PhaseDrain, experiment.PhaseDone}
+	last, now := slices.Index(order, d.phase), slices.Index(order, m.Phase)
+	switch {
+	case now < 1:
+		return fmt.Errorf("unknown phase %q", clip(string(m.Phase)))
+	case now <= last, d.phase != order[now-1] && m.Phase != experiment.PhaseWarmup && m.Phase != experiment.PhaseMeasure:
+		return fmt.Errorf("phase %q follows %q", m.Phase, d.phase)
+	case m.Time.IsZero():
+		return fmt.Errorf("phase %q has no time", m.Phase)
+	}
+	d.phase = m.Phase
+	d.tell(experiment.LoadEvent{Phase: m.Phase, At: m.Time})
+	return nil
+}
+
+func (d *decoder) takeSlices(m message) error {
+	var points []experiment.SeriesPoint
+	for _, t := range m.Series {
+		if t.Metric == "" {
+			return errors.New("a series has no metric")
+		}
+		for _, p := range t.Points {
+			points = append(points, experiment.SeriesPoint{Service: t.Service, Metric: t.Metric, AtMS: p.at, Value: p.value})
+		}
+	}
+	if len(d.out.Series)+len(points) > maxPoints {
+		return fmt.Errorf("more than %d points", maxPoints)
+	}
+	d.out.Series = append(d.out.Series, points...)
+	d.tell(experiment.LoadEvent{At: m.Time, Series: points})
+	return nil
+}
+
+func (d *decoder) takeResult(r *result) error {
+	switch {
+	case d.phase != experiment.PhaseDone:
+		return fmt.Errorf("a result in phase %q", d.phase)
+	case r == nil || r.WindowNS <= 0:
+		return errors.New("a result without a window")
+	case len(r.Histograms) > maxHistograms:
+		return fmt.Errorf("%d histograms", len(r.Histograms))
+	}
+	for _, o := range r.Observations {
+		if o.Metric == "" {
+			return errors.New("an observation has no metric")
+		}
+		d.out.Observations = append(d.out.Observations, experiment.Observation(o))
+	}
+	for _, h := range r.Histograms {
+		if h.Count < 0 || h.Overflow < 0 || h.Overflow > h.Count {
+			return fmt.Errorf("a histogram of %d values, %d of them above its limit", h.Count, h.Overflow)
+		}
+		d.out.Histograms = append(d.out.Histograms, experiment.Histogram{
+			Phase: h.Phase, Request: h.Request, Kind: h.Kind, Count: h.Count, Overflow: h.Overflow, Blob: h.HDR,
+		})
+	}
+	d.out.Window = time.Duration(r.WindowNS)
+	d.out.Statuses, d.out.Errors, d.out.Total = r.Statuses, r.Errors, r.Total
+	d.result = true
+	return nil
+}
+
+func (d *decoder) takeEnd(m message) error {
+	switch sum := hex.EncodeToString(d.sum.Sum(nil)); {
+	case !d.result:
+		return errors.New("the end without a result")
+	case m.Lines != d.n:
+		return fmt.Errorf("the end counts %d lines", m.Lines)
+	case m.SHA256 != sum:
+		return fmt.Errorf("checksum %q instead of %q", clip(m.SHA256), sum)
+	}
+	return nil
+}
+
+// finish makes sure that nothing follows the last line.
+func (d *decoder) finish() error {
+	raw, err := d.in.Peek(1)
+	switch {
+	case errors.Is(err, io.EOF):
+		return errEnd
+	case err != nil:
+		return fmt.Errorf("after the last line: %w", err)
+	default:
+		return fmt.Errorf("more follows the last line: %s", d.quote(raw[:0]))
+	}
+}
+
+func (d *decoder) tell(e experiment.LoadEvent) {
+	if d.on != nil {
+		d.on(e)
+	}
+}
+
+// quote shows foreign output (the message of a crash, say): what was read of it
+// and as much of what already follows as fits.
+func (d *decoder) quote(read []byte) string {
+	text := bytes.Clone(read[:min(len(read), maxQuote)])
+	if room := maxQuote - len(text); room > 0 {
+		rest, _ := d.in.Peek(min(room, d.in.Buffered())) // only what is there
+		text = append(text, rest...)
+	}
+	return fmt.Sprintf("%q", bytes.TrimSpace(text))
+}
+
+// readLine gives a line with its newline.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		switch {
+		case len(line)+len(part) > MaxLine:
+			return nil, fmt.Errorf("a line of more than %d bytes", MaxLine)
+		case err == nil:
+			return append(line, part...), nil
+		case errors.Is(err, io.EOF) && len(line)+len(part) == 0:
+			return nil, errors.New("the output ended before its last line")
+		case errors.Is(err, io.EOF):
+			return nil, fmt.Errorf("the output ended inside a line: %q", clip(string(append(line, part...))))
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+		line = append(line, part...)
+	}
+}
+
+func clip(s string) string { return s[:min(len(s), maxQuote)] }
