@@ -1,0 +1,101 @@
+package matrixfile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// MaxBytes is the largest matrix file that is read.
+const MaxBytes = 1 << 20
+
+// Load reads, fills in defaults and validates the matrix in the named file. The
+// faults of the matrix are *experiment.FieldError, joined and sorted by position;
+// a file that cannot be read is another error.
+func Load(path string) (*experiment.Matrix, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read matrix: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	src, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read matrix: %w", err)
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("read matrix %s: %w", path, err)
+	}
+	return Parse(path, dir, src)
+}
+
+// Parse is Load for text that is already there: file names it in messages, dir is
+// the absolute directory where the relative paths of the matrix start.
+func Parse(file, dir string, src []byte) (*experiment.Matrix, error) {
+	root, fault := parseTree(file, src)
+	if fault != nil {
+		return nil, fault
+	}
+	r := &reader{file: file, lines: strings.Split(string(src), "\n"), places: map[string]experiment.Pos{}}
+	m := r.matrix(r.convert(root, "", 0))
+	sum := sha256.Sum256(src)
+	m.Origin = experiment.Origin{File: file, Dir: dir, SHA256: hex.EncodeToString(sum[:]), Source: string(src)}
+
+	faults := slices.Clone(r.faults)
+	if !r.broken() {
+		for _, f := range experiment.FieldErrors(m.Validate()) {
+			if at, exact := r.place(f.Path); exact || f.At.Line == 0 {
+				f.At = at
+			}
+			if !r.explains(f) {
+				faults = append(faults, f)
+			}
+		}
+	}
+	if err := experiment.JoinFieldErrors(faults); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// broken reports whether a whole part of the matrix is missing, so that what the
+// others say about it means nothing.
+func (r *reader) broken() bool {
+	return slices.ContainsFunc(r.faults, func(f *experiment.FieldError) bool {
+		switch f.Path {
+		case "", "subject", "subject.services", "factors":
+			return true
+		default:
+			return errors.Is(f, errUnknownField) && !strings.Contains(f.Path, ".")
+		}
+	})
+}
+
+// explains reports whether a fault of the half-read matrix only follows from what
+// could not be read: it concerns the same field, one above or one below; or it
+// says that a factor is used nowhere, which nobody knows yet.
+func (r *reader) explains(f *experiment.FieldError) bool {
+	if len(r.faults) > 0 && errors.Is(f, experiment.ErrUnused) {
+		return true
+	}
+	for _, g := range r.faults {
+		if within(f.Path, g.Path) || within(g.Path, f.Path) {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether path is the field above or lies below it.
+func within(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && (above == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+}

@@ -1,0 +1,247 @@
+package matrixfile
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+const hostTuning = "host tuning: ceteris leaves the host as it is, and reports what disturbs"
+
+const bestOf = "best of n: the best of several runs is no sample, and has no honest interval"
+
+var matrixShape = shape{
+	known: words("name question runner subject factors sweep control load place repeat judge"),
+	later: words("cells except interactions stages across requires on_finish prepare collect scrape metrics"),
+	never: map[string]string{"host": hostTuning, "tune": hostTuning, "tuning": hostTuning, "sysctls": hostTuning},
+}
+
+// matrix reads a whole matrix, as far as it can be read, and fills in defaults.
+func (r *reader) matrix(v *value) *experiment.Matrix {
+	o := r.object(v, matrixShape)
+	r.require(v, o, "name", "subject", "load")
+	m := &experiment.Matrix{}
+	m.Name, _ = r.plain(o["name"])
+	if o["question"] != nil {
+		m.Question, _ = r.text(o["question"])
+	}
+	m.Runner = r.oneOf(o["runner"], experiment.RunnerAuto,
+		words("auto docker process"), words("swarm"))
+	r.subject(o["subject"], m)
+	m.Factors = r.factors(o["factors"])
+	r.sweep(o["sweep"])
+	m.Control = r.boolean(o["control"], true)
+	m.Load = r.load(o["load"])
+	m.Place = r.placement(o["place"])
+	m.Repeat = r.repeat(o["repeat"])
+	m.Judge = r.judge(o["judge"])
+	for i, s := range m.Subject.Services {
+		if s.Role == "" {
+			m.Subject.Services[i].Role = experiment.RoleBacking
+			if s.Name == m.Load.Service {
+				m.Subject.Services[i].Role = experiment.RoleSubject
+			}
+		}
+	}
+	return m
+}
+
+func (r *reader) sweep(v *value) {
+	if v != nil && (v.kind == mapping || v.kind == list) {
+		r.faultAt(v, "", "a sweep of chosen cells is %w", experiment.ErrNotYet)
+		return
+	}
+	r.oneOf(v, "", words("one-at-a-time"), words("grid cells stages"))
+}
+
+var factorShape = shape{known: words("baseline levels unit"), later: words("only")}
+
+func (r *reader) factors(v *value) []experiment.Factor {
+	var out []experiment.Factor
+	if v == nil {
+		return nil
+	}
+	for _, f := range r.names(v, "as in threads: [8, 32, 128]") {
+		out = append(out, r.factor(f))
+	}
+	return out
+}
+
+func (r *reader) factor(f field) experiment.Factor {
+	out := experiment.Factor{Name: f.name, At: f.at}
+	if f.value.kind == list {
+		for i, item := range f.value.items {
+			item.path = fmt.Sprintf("%s.levels[%d]", f.value.path, i)
+		}
+		out.Levels = r.levels(f.value)
+		return out
+	}
+	o := r.object(f.value, factorShape)
+	r.require(f.value, o, "levels")
+	out.Levels = r.levels(o["levels"])
+	if o["unit"] != nil {
+		out.Unit, _ = r.plain(o["unit"])
+	}
+	if o["baseline"] == nil {
+		return out
+	}
+	text, ok := r.level(o["baseline"])
+	if !ok {
+		return out
+	}
+	out.Baseline = slices.IndexFunc(out.Levels, func(l experiment.Level) bool { return l.Text == text })
+	if out.Baseline < 0 {
+		out.Baseline = 0
+		var known []string
+		for _, l := range out.Levels {
+			known = append(known, strconv.Quote(l.Text))
+		}
+		r.faultAt(o["baseline"], "levels: "+strings.Join(known, ", "), "the baseline %q is no level", text)
+	}
+	return out
+}
+
+func (r *reader) levels(v *value) []experiment.Level {
+	var out []experiment.Level
+	for _, item := range r.items(v, "as in [8, 32, 128]") {
+		if text, ok := r.level(item); ok {
+			out = append(out, experiment.Level{Text: text, At: item.at})
+		}
+	}
+	return out
+}
+
+// level reads the text of a level, in which nothing is a reference.
+func (r *reader) level(v *value) (string, bool) {
+	switch v.kind {
+	case mapping:
+		r.faultAt(v, "", "a level with set or is: %w", experiment.ErrNotYet)
+		return "", false
+	case null:
+		r.faultAt(v, `"" sets the empty text`, "a null level, which leaves the setting unset: %w", experiment.ErrNotYet)
+		return "", false
+	default:
+		return r.plain(v)
+	}
+}
+
+var placeShape = shape{
+	known: words("subject backing load conductor"),
+	never: map[string]string{"governor": hostTuning, "turbo": hostTuning, "isolate": hostTuning},
+}
+
+func (r *reader) placement(v *value) experiment.PlaceSpec {
+	out := experiment.PlaceSpec{
+		Subject: experiment.RunnerAuto, Backing: experiment.RunnerAuto,
+		Load: experiment.RunnerAuto, Conductor: experiment.RunnerAuto,
+	}
+	if v == nil {
+		return out
+	}
+	out.At = v.at
+	o := r.object(v, placeShape)
+	for name, set := range map[string]*string{
+		"subject": &out.Subject, "backing": &out.Backing, "load": &out.Load, "conductor": &out.Conductor,
+	} {
+		*set = parsed(r, o[name], *set, func(s string) (string, error) {
+			if s == experiment.RunnerAuto {
+				return s, nil
+			}
+			_, err := experiment.ParseCoreSet(s)
+			return s, err
+		})
+	}
+	return out
+}
+
+const maxRounds = 1000
+
+var repeatShape = shape{
+	known: words("rounds seed"),
+	later: words("until within at_most"),
+	never: map[string]string{"best_of": bestOf, "best-of": bestOf, "best": bestOf, "take": bestOf},
+}
+
+func (r *reader) repeat(v *value) experiment.RepeatPlan {
+	o := object{}
+	if v != nil {
+		o = r.object(v, repeatShape)
+	}
+	return experiment.RepeatPlan{
+		Rounds: r.count(o["rounds"], experiment.DefaultRounds, 1, maxRounds),
+		Seed:   uint64(r.count(o["seed"], experiment.DefaultSeed, 0, math.MaxInt64)),
+	}
+}
+
+var judgeShape = shape{
+	known: words("metric minimum_effect confidence error_rate guards"),
+	never: map[string]string{"best_of": bestOf, "best-of": bestOf, "best": bestOf},
+}
+
+func (r *reader) judge(v *value) experiment.Settings {
+	o := object{}
+	if v != nil {
+		o = r.object(v, judgeShape)
+	}
+	out := experiment.Settings{
+		Metric:        experiment.DefaultMetric,
+		MinimumEffect: parsed(r, o["minimum_effect"], experiment.DefaultMinimumEffect, experiment.ParseFraction),
+		Confidence:    parsed(r, o["confidence"], experiment.DefaultConfidence, experiment.ParseFraction),
+		ErrorRate:     parsed(r, o["error_rate"], experiment.DefaultErrorRate, experiment.ParseFraction),
+	}
+	if metric, ok := r.plain(o["metric"]); ok {
+		out.Metric = metric
+	}
+	if o["guards"] == nil {
+		return out
+	}
+	out.Guards = map[string]experiment.GuardSetting{}
+	for _, f := range r.names(o["guards"], "as in {host-noise: off}") {
+		out.Guards[f.name] = r.guard(f)
+	}
+	return out
+}
+
+func (r *reader) guard(f field) experiment.GuardSetting {
+	known := slices.Sorted(maps.Keys(guardCodes))
+	movable, ok := guardCodes[f.name]
+	if !ok {
+		hint := "known: " + strings.Join(known, ", ")
+		if near := experiment.Suggest(f.name, known); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		r.fault(f.at, f.value.path, errors.New("no guard has this code"), hint)
+		return experiment.GuardSetting{}
+	}
+	if f.value.kind != mapping {
+		r.oneOf(f.value, "", []string{"off"}, nil)
+		return experiment.GuardSetting{Off: true}
+	}
+	o := r.object(f.value, shape{known: words("above")})
+	r.require(f.value, o, "above")
+	if !movable && o["above"] != nil {
+		r.faultAt(o["above"], "it can be turned off", "guard %s has no threshold", f.name)
+		return experiment.GuardSetting{}
+	}
+	above := parsed(r, o["above"], 0, experiment.ParseFraction)
+	return experiment.GuardSetting{Above: &above}
+}
+
+// guardCodes are the codes of all guards, and whether they have a threshold that
+// is a share.
+var guardCodes = map[string]bool{
+	"generator-cpu": true, "generator-late": true, "shared-cores": false, "emulated-image": false,
+	"rate-missed": true, "dropped": true, "errors": true, "window-short": true, "not-warm": true,
+	"drift": true, "order-drift": true, "flat-load": true, "in-flight-limit": true, "pool-saturated": true,
+	"cpu-cap": true, "scrape-gap": true, "restarted": false, "oom": false, "setting-ineffective": false,
+	"not-equal": false, "work-differs": true, "host-noise": true, "host-suspended": false,
+	"conductor-paused": false, "engine-busy": true, "engine-elsewhere": false, "spread": true,
+	"ceiling": true, "a-a-failed": false, "result-incomplete": false, "limit-not-applied": false,
+	"level-out-of-reach": false,
+}

@@ -1,0 +1,350 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Bounds of a matrix.
+const (
+	maxRounds     = 1000
+	maxCells      = 1000
+	minConfidence = 0.5
+	maxConfidence = 0.9999
+	maxNameLength = 63 // of a DNS label
+)
+
+// faults collects what is wrong with a matrix.
+type faults struct{ list []*FieldError }
+
+func (f *faults) add(at Pos, path, hint, format string, args ...any) {
+	f.list = append(f.list, &FieldError{At: at, Path: path, Err: fmt.Errorf(format, args...), Hint: hint})
+}
+
+// at reports whether a fault of this path is known already.
+func (f *faults) at(path string) bool {
+	return slices.ContainsFunc(f.list, func(e *FieldError) bool { return e.Path == path })
+}
+
+// Validate checks a matrix whose runner need not be resolved, in every cell. The
+// error joins every *FieldError, sorted by position.
+func (m *Matrix) Validate() error {
+	var f faults
+	m.checkName(&f)
+	m.checkServices(&f)
+	m.checkNeeds(&f)
+	m.checkLinks(&f)
+	m.checkFactors(&f)
+	m.checkReferences(&f)
+	m.checkLoad(&f)
+	m.checkRules(&f)
+	m.checkValues(&f)
+	return JoinFieldErrors(f.list)
+}
+
+// ValidateRunner is Validate for a matrix that went through ForRunner: it also
+// checks that every service can be started there, and that every factor still
+// reaches something.
+func (m *Matrix) ValidateRunner() error {
+	var f faults
+	for _, s := range m.Subject.Services {
+		path := "subject.services." + s.Name
+		switch {
+		case m.Runner == RunnerAuto || m.Runner == "":
+			f.add(Pos{File: m.Origin.File}, "runner", "", "no runner is chosen")
+			return JoinFieldErrors(f.list)
+		case m.Runner == RunnerProcess && s.Build == nil && !s.Image.IsZero():
+			f.add(s.At, path, "add process: {build: {go: DIR}} or process: {command: [...]}", "has an image only, which the process runner cannot start")
+		case m.Runner == RunnerDocker && s.Build == nil && s.Image.IsZero():
+			f.add(s.At, path, "", "has neither image nor build, which docker needs")
+		}
+	}
+	return JoinFieldErrors(append(f.list, FieldErrors(m.Validate())...))
+}
+
+var hashLike = regexp.MustCompile(`^[0-9a-fA-F]{6,}$`)
+
+func (m *Matrix) checkName(f *faults) {
+	at := Pos{File: m.Origin.File}
+	switch {
+	case m.Name == "latest":
+		f.add(at, "name", "", `"latest" means the newest sweep`)
+	case hashLike.MatchString(m.Name):
+		f.add(at, "name", "", "%q could be the beginning of a sweep's hash", m.Name)
+	default:
+		checkWord(f, at, "name", m.Name)
+	}
+	if !slices.Contains([]string{RunnerAuto, RunnerDocker, RunnerProcess, RunnerFake}, m.Runner) {
+		f.add(at, "runner", "", "%q is no runner", m.Runner)
+	}
+}
+
+func checkWord(f *faults, at Pos, path, name string) {
+	if !ValidName(name) || len(name) > maxNameLength {
+		f.add(at, path, "a letter, then at most 62 letters, digits, _ and -", "%q is no name", name)
+	}
+}
+
+var reservedNames = []string{GeneratorName, LinkProxyName, EngineName, HostName, ConductorName}
+
+func (m *Matrix) checkServices(f *faults) {
+	if len(m.Subject.Services) == 0 {
+		f.add(Pos{File: m.Origin.File}, "subject.services", "", "there is no service")
+	}
+	seen := map[string]string{}
+	for i := range m.Subject.Services {
+		s := &m.Subject.Services[i]
+		path := "subject.services." + s.Name
+		lower := strings.ToLower(s.Name)
+		switch other, twice := seen[lower]; {
+		case slices.Contains(reservedNames, lower):
+			f.add(s.At, path, "reserved: "+strings.Join(reservedNames, ", "), "the name %s is reserved", s.Name)
+		case twice:
+			f.add(s.At, path, "names of hosts know no case", "the name is taken by %s", other)
+		default:
+			checkWord(f, s.At, path, s.Name)
+		}
+		seen[lower] = s.Name
+		m.checkSource(f, s, path)
+		checkSteps(f, s, path)
+		if s.Role != RoleSubject && s.Role != RoleBacking {
+			f.add(s.At, path+".role", "", "%q is no role of a service (subject or backing)", s.Role)
+		}
+	}
+}
+
+// checkSource wants exactly one of image and build, or, where the process runner
+// is sure to be used, a command.
+func (m *Matrix) checkSource(f *faults, s *ServiceSpec, path string) {
+	started := len(s.Command) > 0 || s.Process != nil && (s.Process.Build != nil || len(s.Process.Command) > 0)
+	switch {
+	case s.Build != nil && !s.Image.IsZero():
+		f.add(s.At, path, "", "has both image and build")
+	case s.Build == nil && s.Image.IsZero() && (m.Runner != RunnerProcess || !started):
+		f.add(s.At, path, "", "has neither image nor build")
+	}
+	for where, b := range map[string]*BuildSpec{path + ".build.go": s.Build, path + ".process.build.go": s.processBuild()} {
+		if b != nil && strings.TrimSpace(b.Go) == "" {
+			f.add(b.At, where, "as in go: ../cmd/app", "names no directory")
+		}
+	}
+	if s.Process != nil && s.Process.Command != nil && len(s.Process.Command) == 0 && s.Process.Build == nil {
+		f.add(s.Process.At, path+".process.command", "", "is empty")
+	}
+}
+
+func (s *ServiceSpec) processBuild() *BuildSpec {
+	if s.Process == nil {
+		return nil
+	}
+	return s.Process.Build
+}
+
+// serviceNames lists the services in order of declaration.
+func (m *Matrix) serviceNames() []string {
+	var names []string
+	for _, s := range m.Subject.Services {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+func (m *Matrix) service(name string) *ServiceSpec {
+	for i := range m.Subject.Services {
+		if m.Subject.Services[i].Name == name {
+			return &m.Subject.Services[i]
+		}
+	}
+	return nil
+}
+
+// checkPort wants a known service that declares the port.
+func (m *Matrix) checkPort(f *faults, at Pos, path, service string, port int) bool {
+	s := m.service(service)
+	switch {
+	case s == nil:
+		f.add(at, path, didYouMean(service, m.serviceNames()), "there is no service %q", service)
+	case !slices.Contains(s.Ports, port):
+		f.add(at, path, "", "service %s declares no port %d", service, port)
+	default:
+		return true
+	}
+	return false
+}
+
+func (m *Matrix) checkNeeds(f *faults) {
+	for _, s := range m.Subject.Services {
+		for i, n := range s.Needs {
+			path := fmt.Sprintf("subject.services.%s.needs[%d]", s.Name, i)
+			switch {
+			case m.service(n) == nil:
+				f.add(s.At, path, didYouMean(n, m.serviceNames()), "there is no service %q", n)
+			case slices.Contains(s.Needs[:i], n):
+				f.add(s.At, path, "", "%s is named twice", n)
+			}
+		}
+	}
+	if cycle := m.needsCycle(); cycle != nil {
+		s := m.service(cycle[0])
+		f.add(s.At, "subject.services."+s.Name+".needs", "", "services need one another in a circle: %s", strings.Join(cycle, " -> "))
+	}
+}
+
+// needsCycle gives a cycle of needs, closed (a, b, a), or nil.
+func (m *Matrix) needsCycle() []string {
+	const (
+		open = iota + 1
+		done
+	)
+	state := map[string]int{}
+	var path []string
+	var visit func(name string) []string
+	visit = func(name string) []string {
+		s := m.service(name)
+		switch {
+		case s == nil || state[name] == done:
+			return nil
+		case state[name] == open:
+			return append(slices.Clone(path[slices.Index(path, name):]), name)
+		}
+		state[name] = open
+		path = append(path, name)
+		for _, n := range s.Needs {
+			if cycle := visit(n); cycle != nil {
+				return cycle
+			}
+		}
+		path = path[:len(path)-1]
+		state[name] = done
+		return nil
+	}
+	for _, s := range m.Subject.Services {
+		if cycle := visit(s.Name); cycle != nil {
+			return cycle
+		}
+	}
+	return nil
+}
+
+func (m *Matrix) checkLinks(f *faults) {
+	type end struct {
+		from, to string
+		port     int
+	}
+	seen := map[end]bool{}
+	for i, l := range m.Subject.Links {
+		path := fmt.Sprintf("subject.links[%d]", i)
+		from := m.service(l.From)
+		if from == nil {
+			f.add(l.At, path+".from", didYouMean(l.From, m.serviceNames()), "there is no service %q", l.From)
+		}
+		known := m.checkPort(f, l.At, path+".to", l.To, l.Port)
+		e := end{l.From, l.To, l.Port}
+		switch ref := (Ref{Kind: RefAddr, Name: l.To, Port: l.Port}); {
+		case l.From == l.To:
+			f.add(l.At, path, "", "leads from %s to itself", l.From)
+		case seen[e]:
+			f.add(l.At, path, "", "there is a link from %s to %s:%d already", l.From, l.To, l.Port)
+		case from != nil && known && !m.uses(l.From, ref):
+			f.add(l.At, path, "the link is in the way of that address only", "service %s uses %s nowhere, so nothing would pass", l.From, ref)
+		}
+		seen[e] = true
+	}
+}
+
+func (m *Matrix) checkLoad(f *faults) {
+	l := m.Load
+	if m.checkPort(f, l.At, "load.to", l.Service, l.Port) && l.Method == "" {
+		f.add(l.At, "load.request.method", "", "is empty")
+	}
+	if !strings.HasPrefix(l.Path.String(), "/") {
+		f.add(cmpPos(l.Path.At, l.At), "load.request.path", "as in /coupons?user=7", "%q does not begin with /", l.Path)
+	}
+	if text := l.Path.String(); strings.ContainsAny(text, " \t\r\n#") {
+		f.add(cmpPos(l.Path.At, l.At), "load.request.path", "write %20 for a space", "%q holds a character that no request line can hold", text)
+	}
+	switch {
+	case l.Closed == nil && l.Open == nil:
+		f.add(l.At, "load", "as in closed: {users: 64}", "is neither closed nor open")
+	case l.Closed != nil && l.Open != nil:
+		f.add(l.At, "load", "", "is both closed and open")
+	}
+}
+
+func cmpPos(at, otherwise Pos) Pos {
+	if at.Line == 0 {
+		return otherwise
+	}
+	return at
+}
+
+// checkRules checks how often and by what rule: repeat, judge and place.
+func (m *Matrix) checkRules(f *faults) {
+	at := Pos{File: m.Origin.File}
+	if m.Repeat.Rounds < 1 || m.Repeat.Rounds > maxRounds {
+		f.add(at, "repeat.rounds", "", "%d lies outside 1 to %d", m.Repeat.Rounds, maxRounds)
+	}
+	j := m.Judge
+	if j.MinimumEffect <= 0 || j.MinimumEffect > 1 {
+		f.add(at, "judge.minimum_effect", "", "%v lies outside 0 (without it) to 1", j.MinimumEffect)
+	}
+	if j.Confidence < minConfidence || j.Confidence > maxConfidence {
+		f.add(at, "judge.confidence", "as in 95%", "%v lies outside %v to %v", j.Confidence, minConfidence, maxConfidence)
+	}
+	if j.ErrorRate < 0 || j.ErrorRate > 1 {
+		f.add(at, "judge.error_rate", "", "%v lies outside 0 to 1", j.ErrorRate)
+	}
+	if err := m.checkMetric(j.Metric); err != nil {
+		var hint *HintError
+		errors.As(err, &hint)
+		f.add(at, "judge.metric", hint.Hint, "%w", hint.Err)
+	}
+	for _, p := range []struct{ name, text string }{
+		{"subject", m.Place.Subject}, {"backing", m.Place.Backing}, {"load", m.Place.Load}, {"conductor", m.Place.Conductor},
+	} {
+		if p.text == "" || p.text == RunnerAuto {
+			continue
+		}
+		if _, err := ParseCoreSet(p.text); err != nil {
+			f.add(m.Place.At, "place."+p.name, "", "%w", err)
+		}
+	}
+}
+
+// checkMetric wants a known metric, of requests or of a service that exists. The
+// error is a *HintError.
+func (m *Matrix) checkMetric(name string) error {
+	_, known := MetricByName(name)
+	service, base, ofService := strings.Cut(name, ".")
+	switch {
+	case !ofService && !known:
+		return WithHint(fmt.Errorf("there is no metric %q", name), didYouMean(name, requestMetricNames()))
+	case ofService && m.service(service) == nil && !slices.Contains(reservedNames, service):
+		return WithHint(fmt.Errorf("there is no service %q", service), didYouMean(service, m.serviceNames()))
+	case !known:
+		var names []string
+		for _, s := range serviceMetrics {
+			names = append(names, s.Name)
+		}
+		return WithHint(fmt.Errorf("there is no metric %q of a service", base), didYouMean(base, names))
+	default:
+		return nil
+	}
+}
+
+func requestMetricNames() []string {
+	var names []string
+	for _, r := range requestMetrics {
+		names = append(names, r.Name)
+	}
+	for prefix := range quantilePrefixes {
+		for q := range quantiles {
+			names = append(names, prefix+q)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

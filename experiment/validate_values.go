@@ -1,0 +1,108 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// minMemory is the least memory limit that engines accept, in bytes.
+const minMemory = 6 << 20
+
+// checkValues plans every cell, once as containers and once as processes, so that
+// the text of every level is read where it is used.
+func (m *Matrix) checkValues(f *faults) {
+	cells := 2
+	for _, fa := range m.Factors {
+		if fa.Baseline < 0 || fa.Baseline >= len(fa.Levels) {
+			return // said before; there is no baseline to plan
+		}
+		cells += len(fa.Levels) - 1
+	}
+	if cells > maxCells {
+		f.add(Pos{File: m.Origin.File}, "factors", "", "%d cells, more than %d", cells, maxCells)
+		return
+	}
+	texts := map[string]text{}
+	for _, t := range m.texts() {
+		texts[t.path] = t
+	}
+	known := slices.Clone(f.list)
+	isKnown := func(path string) bool {
+		return slices.ContainsFunc(known, func(e *FieldError) bool { return e.Path == path })
+	}
+	keys := map[CellKey]Cell{}
+	for _, c := range m.Cells() {
+		if other, twice := keys[c.Key]; twice {
+			f.add(Pos{File: m.Origin.File}, "factors", "", "%s and %s cannot be told apart", other.Label(), c.Label())
+		}
+		keys[c.Key] = c
+		for _, e := range m.cellFaults(c) {
+			if !isKnown(e.Path) {
+				e.At, e.Path = m.blame(texts[e.Path], e, c)
+				f.list = append(f.list, e)
+			}
+		}
+	}
+}
+
+// cellFaults plans a cell in both forms. What only the process form is blamed for
+// comes from the overrides under process.
+func (m *Matrix) cellFaults(c Cell) []*FieldError {
+	out := m.ForRunner(RunnerDocker).planFaults(c)
+	seen := map[string]bool{}
+	for _, e := range out {
+		seen[e.Error()] = true
+	}
+	for _, e := range m.ForRunner(RunnerProcess).planFaults(c) {
+		if seen[e.Error()] {
+			continue
+		}
+		for _, s := range m.Subject.Services {
+			if rest, ok := strings.CutPrefix(e.Path, "subject.services."+s.Name+"."); ok && s.Process != nil {
+				e.Path = "subject.services." + s.Name + ".process." + rest
+				break
+			}
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// planFaults gives the faults of planning a cell, and of its figures.
+func (m *Matrix) planFaults(c Cell) []*FieldError {
+	p, err := m.Plan(c)
+	f := faults{list: FieldErrors(err)}
+	for i, s := range p.Services {
+		spec := m.Subject.Services[i]
+		path := "subject.services." + s.Name
+		if !spec.Limits.Memory.IsZero() && s.Limits.Memory < minMemory && !f.at(path+".limits.memory") {
+			f.add(spec.Limits.Memory.At, path+".limits.memory", "", "%d bytes are less than 6MiB", s.Limits.Memory)
+		}
+		if !spec.Image.IsZero() && (s.Image == "" || strings.ContainsAny(s.Image, " \t\n")) && !f.at(path+".image") {
+			f.add(spec.Image.At, path+".image", "as in redis:7", "%q names no image", s.Image)
+		}
+	}
+	return f.list
+}
+
+// blame finds where a fault comes from: from the level that the cell puts in, or
+// from the text itself.
+func (m *Matrix) blame(t text, e *FieldError, c Cell) (Pos, string) {
+	var names []string
+	for _, ref := range t.Refs() {
+		if ref.Kind == RefFactor && !slices.Contains(names, ref.Name) {
+			names = append(names, ref.Name)
+		}
+	}
+	for i, fa := range m.Factors {
+		if !slices.Contains(names, fa.Name) || fa.Name != c.Factor && len(names) > 1 {
+			continue
+		}
+		level, _ := c.Lookup(fa.Name)
+		l := slices.IndexFunc(m.Factors[i].Levels, func(l Level) bool { return l.Text == level })
+		e.Hint = strings.TrimPrefix(e.Hint+"; used in "+t.path, "; ")
+		return fa.Levels[l].At, fmt.Sprintf("factors.%s.levels[%d]", fa.Name, l)
+	}
+	return e.At, e.Path
+}
