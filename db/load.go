@@ -1,0 +1,165 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// LoadSweep gives a sweep with its cells in order of declaration and its runs in
+// order of their ids, each with what was observed in its measured window. It is
+// one consistent state. Positions in the matrix file are not kept.
+func (r reading) LoadSweep(ctx context.Context, sweep int64) (experiment.Sweep, error) {
+	var s experiment.Sweep
+	err := r.snapshot(ctx, func(tx *sql.Tx) error {
+		var err error
+		if s, err = loadHead(ctx, tx, sweep); err != nil {
+			return err
+		}
+		if s.Factors, err = loadFactors(ctx, tx, sweep); err != nil {
+			return err
+		}
+		if s.Cells, err = loadCells(ctx, tx, sweep); err != nil {
+			return err
+		}
+		s.Runs, err = loadRuns(ctx, tx, sweep)
+		return err
+	})
+	if err != nil {
+		return experiment.Sweep{}, fmt.Errorf("load sweep %d: %w", sweep, err)
+	}
+	return s, nil
+}
+
+// snapshot runs f in one transaction that only reads.
+func (r reading) snapshot(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := r.pool.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(tx), tx.Rollback())
+}
+
+func loadHead(ctx context.Context, q querier, sweep int64) (experiment.Sweep, error) {
+	s := experiment.Sweep{}
+	var seed, settings, placement, host string
+	var began sql.Null[int64]
+	err := q.QueryRowContext(ctx, query("sweep.sql"), sweep).Scan(&s.ID, &s.Hash, &s.Serial, &s.Name, &s.Question, &s.Runner, &seed, &s.Rounds,
+		&settings, &placement, &host, &began)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s, experiment.ErrUnknownSweep
+	}
+	if err != nil {
+		return s, err
+	}
+	s.Began = moment(began)
+	if s.Seed, err = strconv.ParseUint(seed, 10, 64); err != nil {
+		return s, fmt.Errorf("seed: %w", err)
+	}
+	return s, fromJSON(jsonInto{settings, &s.Settings}, jsonInto{placement, &s.Placement}, jsonInto{host, &s.Host})
+}
+
+type jsonInto struct {
+	text string
+	into any
+}
+
+func fromJSON(all ...jsonInto) error {
+	for _, j := range all {
+		if err := json.Unmarshal([]byte(j.text), j.into); err != nil {
+			return fmt.Errorf("decode %T: %w", j.into, err)
+		}
+	}
+	return nil
+}
+
+func loadFactors(ctx context.Context, q querier, sweep int64) ([]experiment.Factor, error) {
+	type row struct {
+		name, unit, level string
+		baseline          bool
+		position          int
+	}
+	rows, err := collect(ctx, q, "factors.sql", func(scan func(...any) error) (row, error) {
+		var r row
+		return r, scan(&r.name, &r.unit, &r.position, &r.level, &r.baseline)
+	}, sweep)
+	if err != nil {
+		return nil, err
+	}
+	var all []experiment.Factor
+	for _, r := range rows {
+		if r.position == 0 {
+			all = append(all, experiment.Factor{Name: r.name, Unit: r.unit})
+		}
+		f := &all[len(all)-1]
+		f.Levels = append(f.Levels, experiment.Level{Text: r.level})
+		if r.baseline {
+			f.Baseline = r.position
+		}
+	}
+	return all, nil
+}
+
+func loadCells(ctx context.Context, q querier, sweep int64) ([]experiment.Cell, error) {
+	type setting struct {
+		cell experiment.CellKey
+		experiment.Setting
+	}
+	cells, err := collect(ctx, q, "cells.sql", func(scan func(...any) error) (experiment.Cell, error) {
+		var c experiment.Cell
+		return c, scan(&c.Key, &c.Stage, &c.Role, &c.Factor, &c.Level, &c.Condition)
+	}, sweep)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := collect(ctx, q, "cell_settings.sql", func(scan func(...any) error) (setting, error) {
+		var s setting
+		return s, scan(&s.cell, &s.Factor, &s.Level)
+	}, sweep)
+	if err != nil {
+		return nil, err
+	}
+	index := make(map[experiment.CellKey]int, len(cells))
+	for i, c := range cells {
+		index[c.Key] = i
+	}
+	for _, s := range settings {
+		c := &cells[index[s.cell]]
+		c.Settings = append(c.Settings, s.Setting)
+	}
+	return cells, nil
+}
+
+func loadRuns(ctx context.Context, q querier, sweep int64) ([]experiment.RunRecord, error) {
+	type observation struct {
+		run int64
+		experiment.Observation
+	}
+	runs, err := collect(ctx, q, "runs.sql", scanRun, sweep)
+	if err != nil {
+		return nil, err
+	}
+	observed, err := collect(ctx, q, "observations.sql", func(scan func(...any) error) (observation, error) {
+		o := observation{Observation: experiment.Observation{Phase: experiment.PhaseMeasure}}
+		return o, scan(&o.run, &o.Metric, &o.Value, &o.Unit)
+	}, sweep)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]experiment.RunRecord, len(runs))
+	index := make(map[int64]int, len(runs))
+	for i, r := range runs {
+		all[i].Run = r
+		index[r.ID] = i
+	}
+	for _, o := range observed {
+		r := &all[index[o.run]]
+		r.Observations = append(r.Observations, o.Observation)
+	}
+	return all, nil
+}

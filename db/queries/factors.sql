@@ -1,0 +1,6 @@
+-- The levels of sweep ?1 with their factors, in order of declaration.
+SELECT f.name, f.unit, l.position, l.level, l.baseline
+FROM factors f
+JOIN levels l ON l.sweep = f.sweep AND l.factor = f.position
+WHERE f.sweep = ?1
+ORDER BY f.position, l.position

@@ -1,0 +1,4 @@
+-- The head of sweep ?1.
+SELECT id, hash, serial, name, question, runner, seed, rounds, settings, placement, host, began
+FROM sweeps
+WHERE id = ?1

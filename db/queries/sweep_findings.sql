@@ -1,0 +1,8 @@
+-- The findings that belong to the results of sweep ?1, in the order of the judge.
+SELECT f.code, f.severity, coalesce(f.run, 0), coalesce(c.key, ''), f.service, f.metric, f.value, f.threshold, f.message,
+       coalesce(c.label, ''), coalesce(c.condition, ''), coalesce(r.round, 0), coalesce(r.state, '')
+FROM findings f
+LEFT JOIN runs r ON r.id = f.run
+LEFT JOIN cells c ON c.id = f.cell
+WHERE f.sweep = ?1 AND f.judged = 'sweep'
+ORDER BY f.id

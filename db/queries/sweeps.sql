@@ -1,0 +1,26 @@
+-- All sweeps with their progress, the newest first.
+SELECT s.id, s.hash, s.serial, s.name, s.question, s.runner, s.rounds,
+       (SELECT count(*) FROM cells c WHERE c.sweep = s.id),
+       s.began, r.latest,
+       coalesce(r.ok, 0), coalesce(r.invalid, 0), coalesce(r.failed, 0), coalesce(r.skipped, 0),
+       coalesce(r.running, 0), coalesce(r.pending, 0), coalesce(r.replaced, 0),
+       (SELECT count(*) FROM findings f WHERE f.sweep = s.id AND f.severity = 'note'),
+       (SELECT count(*) FROM findings f WHERE f.sweep = s.id AND f.severity = 'warn'),
+       (SELECT count(*) FROM comparisons k WHERE k.sweep = s.id AND k.secondary = 0 AND k.verdict IN ('worse', 'fails')),
+       (SELECT count(*) FROM invocations i WHERE i.sweep = s.id),
+       coalesce(i.owner, ''), coalesce(i.outcome, '')
+FROM sweeps s
+LEFT JOIN (
+    SELECT sweep, max(ended) AS latest,
+           count(*) FILTER (WHERE state = 'ok') AS ok,
+           count(*) FILTER (WHERE state = 'invalid') AS invalid,
+           count(*) FILTER (WHERE state = 'failed:subject') AS failed,
+           count(*) FILTER (WHERE state = 'skipped') AS skipped,
+           count(*) FILTER (WHERE state = 'running') AS running,
+           count(*) FILTER (WHERE state = 'pending') AS pending,
+           count(*) FILTER (WHERE state IN ('superseded', 'interrupted', 'failed:infrastructure')) AS replaced
+    FROM runs
+    GROUP BY sweep
+) r ON r.sweep = s.id
+LEFT JOIN invocations i ON i.id = (SELECT max(id) FROM invocations WHERE sweep = s.id)
+ORDER BY s.id DESC

@@ -1,0 +1,215 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// BeginSweep continues the newest sweep of the matrix's hash, or begins one: the
+// first of that hash, or the next when spec.New. It opens an invocation either
+// way. Invocations that never ended are marked as died: there is one writer.
+func (d *DB) BeginSweep(ctx context.Context, spec experiment.SweepSpec) (experiment.SweepHead, error) {
+	if spec.Matrix == nil || spec.Hash == "" || len(spec.Cells) == 0 || spec.Rounds < 1 {
+		return experiment.SweepHead{}, errors.New("begin sweep: it has no matrix, no hash, no cells or no rounds")
+	}
+	var head experiment.SweepHead
+	err := d.write(ctx, func(tx *sql.Tx) error {
+		var err error
+		head, err = newestOfHash(ctx, tx, spec.Hash)
+		switch {
+		case err != nil:
+			return err
+		case head.ID == 0 || spec.New:
+			head, err = d.insertSweep(ctx, tx, spec, head.Serial+1)
+		default:
+			head.Continued = true
+			err = refreshSweep(ctx, tx, spec, &head)
+		}
+		if err != nil {
+			return err
+		}
+		head.Invocation, err = d.openInvocation(ctx, tx, head.ID, spec)
+		return err
+	})
+	if err != nil {
+		return experiment.SweepHead{}, fmt.Errorf("begin sweep %s: %w", spec.Matrix.Name, err)
+	}
+	return head, nil
+}
+
+func newestOfHash(ctx context.Context, tx *sql.Tx, hash string) (experiment.SweepHead, error) {
+	head := experiment.SweepHead{Hash: hash}
+	err := tx.QueryRowContext(ctx, `SELECT id, serial, rounds FROM sweeps WHERE hash = ? ORDER BY serial DESC LIMIT 1`, hash).
+		Scan(&head.ID, &head.Serial, &head.Rounds)
+	if errors.Is(err, sql.ErrNoRows) {
+		return head, nil
+	}
+	return head, err
+}
+
+func (d *DB) insertSweep(ctx context.Context, tx *sql.Tx, spec experiment.SweepSpec, serial int) (experiment.SweepHead, error) {
+	head := experiment.SweepHead{Hash: spec.Hash, Serial: serial, Rounds: spec.Rounds}
+	m := spec.Matrix
+	texts, err := jsonTexts(m, m.Judge, spec.Placement, spec.Host)
+	if err != nil {
+		return head, err
+	}
+	r, err := tx.ExecContext(ctx, `INSERT INTO sweeps
+		(hash, serial, name, question, runner, seed, rounds, matrix, source, file, sha256, settings, placement, host, began)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		spec.Hash, serial, m.Name, m.Question, m.Runner, strconv.FormatUint(m.Repeat.Seed, 10), spec.Rounds,
+		texts[0], m.Origin.Source, m.Origin.File, m.Origin.SHA256, texts[1], texts[2], texts[3], d.stamp(spec.Invocation.Began))
+	if err != nil {
+		return head, err
+	}
+	if head.ID, err = r.LastInsertId(); err != nil {
+		return head, err
+	}
+	if err := insertFactors(ctx, tx, head.ID, m.Factors); err != nil {
+		return head, err
+	}
+	return head, insertCells(ctx, tx, head.ID, spec.Cells)
+}
+
+func insertFactors(ctx context.Context, tx *sql.Tx, sweep int64, factors []experiment.Factor) error {
+	for i, f := range factors {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO factors (sweep, position, name, unit) VALUES (?, ?, ?, ?)`, sweep, i, f.Name, f.Unit); err != nil {
+			return fmt.Errorf("store factor %s: %w", f.Name, err)
+		}
+		for k, l := range f.Levels {
+			_, err := tx.ExecContext(ctx, `INSERT INTO levels (sweep, factor, position, level, baseline) VALUES (?, ?, ?, ?, ?)`,
+				sweep, i, k, l.Text, k == f.Baseline)
+			if err != nil {
+				return fmt.Errorf("store level %s of %s: %w", l.Text, f.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func insertCells(ctx context.Context, tx *sql.Tx, sweep int64, cells []experiment.Cell) error {
+	for i, c := range cells {
+		r, err := tx.ExecContext(ctx, `INSERT INTO cells (sweep, position, key, stage, role, factor, level, condition, label)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			sweep, i, c.Key, c.Stage, c.Role, offBaseline(c, c.Factor), offBaseline(c, c.Level), c.Condition, c.Label())
+		if err != nil {
+			return fmt.Errorf("store cell %s: %w", c.Label(), err)
+		}
+		id, err := r.LastInsertId()
+		if err != nil {
+			return err
+		}
+		for k, s := range c.Settings {
+			_, err := tx.ExecContext(ctx, `INSERT INTO cell_settings (cell, position, factor, level) VALUES (?, ?, ?, ?)`, id, k, s.Factor, s.Level)
+			if err != nil {
+				return fmt.Errorf("store cell %s: %w", c.Label(), err)
+			}
+		}
+	}
+	return nil
+}
+
+// offBaseline is NULL for baseline and control. A level may be the empty text.
+func offBaseline(c experiment.Cell, text string) any {
+	if c.Role == experiment.RoleBaseline || c.Role == experiment.RoleControl {
+		return nil
+	}
+	return text
+}
+
+// refreshSweep takes over what is no part of a sweep's identity.
+func refreshSweep(ctx context.Context, tx *sql.Tx, spec experiment.SweepSpec, head *experiment.SweepHead) error {
+	m := spec.Matrix
+	texts, err := jsonTexts(m, m.Judge)
+	if err != nil {
+		return err
+	}
+	head.Rounds = max(head.Rounds, spec.Rounds)
+	_, err = tx.ExecContext(ctx, `UPDATE sweeps SET name = ?, question = ?, matrix = ?, source = ?, file = ?, sha256 = ?, settings = ?, rounds = ? WHERE id = ?`,
+		m.Name, m.Question, texts[0], m.Origin.Source, m.Origin.File, m.Origin.SHA256, texts[1], head.Rounds, head.ID)
+	if err != nil {
+		return err
+	}
+	var images string
+	err = tx.QueryRowContext(ctx, `SELECT images FROM invocations WHERE sweep = ? ORDER BY id DESC LIMIT 1`, head.ID).Scan(&images)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(images), &head.Images)
+}
+
+const outcomeDied = "failed: died"
+
+func (d *DB) openInvocation(ctx context.Context, tx *sql.Tx, sweep int64, spec experiment.SweepSpec) (int64, error) {
+	if _, err := tx.ExecContext(ctx, `UPDATE invocations SET outcome = ? WHERE outcome IS NULL`, outcomeDied); err != nil {
+		return 0, err
+	}
+	i := spec.Invocation
+	texts, err := jsonTexts(i.Command, spec.Placement, spec.Host, spec.Images)
+	if err != nil {
+		return 0, err
+	}
+	r, err := tx.ExecContext(ctx, `INSERT INTO invocations (sweep, began, owner, command, version, share_host, placement, host, images)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		sweep, d.stamp(i.Began), i.Owner, texts[0], i.Version, i.ShareHost, texts[1], texts[2], texts[3])
+	if err != nil {
+		return 0, err
+	}
+	return r.LastInsertId()
+}
+
+// EndInvocation stores how an invocation ended.
+func (d *DB) EndInvocation(ctx context.Context, i experiment.Invocation) error {
+	err := d.write(ctx, func(tx *sql.Tx) error {
+		r, err := tx.ExecContext(ctx, `UPDATE invocations SET ended = ?, outcome = ? WHERE id = ?`, d.stamp(i.Ended), i.Outcome, i.ID)
+		return exactlyOne(r, err)
+	})
+	if err != nil {
+		return fmt.Errorf("end invocation %d: %w", i.ID, err)
+	}
+	return nil
+}
+
+var errNoRow = errors.New("there is none such")
+
+// exactlyOne turns a change that met no row into an error.
+func exactlyOne(r sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	n, err := r.RowsAffected()
+	if err == nil && n == 0 {
+		return errNoRow
+	}
+	return err
+}
+
+// stamp gives the moment, or now if it is not set, in ns.
+func (d *DB) stamp(t time.Time) int64 {
+	if t.IsZero() {
+		t = d.now()
+	}
+	return t.UnixNano()
+}
+
+func jsonTexts(values ...any) ([]string, error) {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("encode %T: %w", v, err)
+		}
+		texts[i] = string(b)
+	}
+	return texts, nil
+}
