@@ -1,0 +1,258 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// Comparison writes the cells of a sweep against their baselines: one row a cell
+// for people, one row a cell and metric in csv, everything in json.
+func Comparison(w io.Writer, r Report, f Format) error {
+	switch f {
+	case Text:
+		return write(w, r.text())
+	case Markdown:
+		return write(w, r.markdown())
+	case CSV:
+		return r.csv(w)
+	case JSON:
+		return writeJSON(w, r.json())
+	default:
+		return unknownFormat(f)
+	}
+}
+
+func write(w io.Writer, s string) error {
+	_, err := io.WriteString(w, s)
+	return err
+}
+
+func (r Report) text() string {
+	var b strings.Builder
+	width := r.Options.width()
+	for i, line := range r.head() {
+		b.WriteString(wrap(plain(line), width, "  ") + "\n")
+		if i == 1 {
+			b.WriteByte('\n')
+		}
+	}
+	var left []string
+	for _, g := range r.groups() {
+		b.WriteByte('\n')
+		if t := plain(g.title()); t != "" {
+			b.WriteString(t + ":\n")
+		}
+		t := r.grid(g, r.Options.Color)
+		for _, title := range t.fit(width) {
+			if !slices.Contains(left, title) {
+				left = append(left, title)
+			}
+		}
+		b.WriteString(t.text())
+	}
+	b.WriteByte('\n')
+	if len(left) > 0 {
+		b.WriteString(wrap("not shown for want of width: "+strings.Join(left, "; "), width, "  ") + "\n")
+	}
+	for _, m := range r.remarks() {
+		if len(m.lines) == 1 && !m.list {
+			b.WriteString(wrap(m.title+": "+plain(m.lines[0]), width, "  ") + "\n")
+			continue
+		}
+		b.WriteString(m.title + ":\n")
+		for _, l := range m.lines {
+			b.WriteString("  " + wrap(plain(l), width-2, "    ") + "\n")
+		}
+	}
+	return b.String()
+}
+
+func (r Report) markdown() string {
+	var b strings.Builder
+	for i, line := range r.head() {
+		switch i {
+		case 0:
+			b.WriteString("## " + markdown(line) + "\n\n")
+		default:
+			b.WriteString(markdown(line) + "\n\n")
+		}
+	}
+	for _, g := range r.groups() {
+		if t := g.title(); t != "" {
+			b.WriteString("### " + markdown(t) + "\n\n")
+		}
+		t := r.grid(g, false)
+		b.WriteString(t.markdown() + "\n")
+	}
+	for _, m := range r.remarks() {
+		if len(m.lines) == 1 && !m.list {
+			b.WriteString("- **" + markdown(m.title) + "**: " + markdown(m.lines[0]) + "\n")
+			continue
+		}
+		b.WriteString("- **" + markdown(m.title) + "**:\n")
+		for _, l := range m.lines {
+			b.WriteString("  - " + markdown(l) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// head says what was asked, what was run, and what came out.
+func (r Report) head() []string {
+	s := r.Sweep
+	title := s.Name
+	if s.Question != "" {
+		title += ": " + s.Question
+	}
+	hash := s.Hash
+	if len(hash) > 12 {
+		hash = hash[:12]
+	}
+	head := []string{
+		strings.TrimPrefix(title, ": "),
+		fmt.Sprintf("sweep %d (%s, serial %d), runner %s, %d cells x %d rounds, seed %d", s.ID, hash, s.Serial, s.Runner, len(s.Cells), r.planned(), s.Seed),
+	}
+	return append(head, r.Summary()...)
+}
+
+// grid is the table of one family.
+func (r Report) grid(g group, color bool) *grid {
+	primary, _ := experiment.MetricByName(r.primary())
+	scale := r.columnScale(primary.Name)
+	flags := slices.ContainsFunc(g.rows, func(x row) bool { return len(r.flags(x)) > 0 })
+	t := &grid{columns: []column{{title: "cell"}, {title: "n", right: true}, {title: titled(primary.Name, scale)}, {title: effectTitle(primary)}, {title: "verdict"}}}
+	if flags {
+		t.columns = append(t.columns, column{title: "flags"})
+	}
+	secondaries := r.secondaries()
+	scales := make([]unitScale, len(secondaries))
+	for i, m := range secondaries {
+		scales[i] = r.columnScale(m)
+		t.columns = append(t.columns, column{title: titled(m, scales[i]), right: true, spare: spare(m, i)})
+	}
+	for _, x := range g.rows {
+		interval := x.intervals[primary.Name]
+		cells := []string{label(x.cell), fmt.Sprint(x.n), withInterval(interval.Estimate, interval.Low, interval.High, scale), effect(x, primary), r.verdict(x, color)}
+		if flags {
+			cells = append(cells, letters(r.flags(x)))
+		}
+		for i, m := range secondaries {
+			cells = append(cells, withInterval(x.intervals[m].Estimate, nil, nil, scales[i]))
+		}
+		t.rows = append(t.rows, cells)
+	}
+	return t
+}
+
+// spare says which columns go first where the terminal is narrow: processor
+// time, then the median, then the rest from the right.
+func spare(metric string, i int) int {
+	switch {
+	case strings.HasSuffix(metric, ".cpu"):
+		return 100 + i
+	case metric == "latency_p50":
+		return 50
+	default:
+		return 1 + i
+	}
+}
+
+// columnScale gives one unit for a metric over the whole sweep.
+func (r Report) columnScale(metric string) unitScale {
+	var values []float64
+	m, _ := experiment.MetricByName(metric)
+	unit := m.Unit
+	for _, i := range r.Results.Intervals {
+		if i.Metric == metric && known(i.Estimate) {
+			values = append(values, *i.Estimate)
+			if unit == "" {
+				unit = i.Unit
+			}
+		}
+	}
+	return commonScale(values, unit)
+}
+
+// titled names a column: the metric in few letters, with its unit.
+func titled(metric string, s unitScale) string {
+	name := strings.TrimPrefix(metric, "latency_")
+	if service, ok := strings.CutSuffix(metric, ".cpu"); ok {
+		return plain(service) + " cpu"
+	}
+	if metric == "error_rate" {
+		name = "errors"
+	}
+	if s.unit == "" {
+		return plain(name)
+	}
+	return plain(name + " " + s.unit)
+}
+
+func effectTitle(m experiment.Metric) string {
+	if m.Scale == experiment.ScaleDifference {
+		return "against baseline"
+	}
+	return "ratio to baseline"
+}
+
+// effect is the cell against its baseline, as given, whatever the verdict.
+func effect(x row, m experiment.Metric) string {
+	c, ok := x.compared[m.Name]
+	if !ok {
+		return missing
+	}
+	return effectOf(c)
+}
+
+func effectOf(c experiment.Comparison) string {
+	m, _ := experiment.MetricByName(c.Metric)
+	if c.Scale == experiment.ScaleDifference {
+		return difference(c.Estimate, c.Low, c.High, m.Unit)
+	}
+	return ratio(c.Estimate, c.Low, c.High)
+}
+
+func (r Report) verdict(x row, color bool) string {
+	if x.cell.Role == experiment.RoleBaseline {
+		return missing
+	}
+	c, ok := x.compared[r.primary()]
+	if !ok || c.Verdict == "" {
+		return missing
+	}
+	s := plain(string(c.Verdict))
+	switch {
+	case c.Verdict == experiment.VerdictPending:
+		s = fmt.Sprintf("pending (%d of %d)", r.Results.RoundsDone, r.planned())
+	case c.Material != "":
+		s += ", " + plain(string(c.Material))
+	}
+	if color {
+		return paint(s, c.Verdict)
+	}
+	return s
+}
+
+// paint colours by what it means for the user.
+func paint(s string, v experiment.Verdict) string {
+	code := ""
+	switch v {
+	case experiment.VerdictBetter, experiment.VerdictMeets:
+		code = "32"
+	case experiment.VerdictWorse, experiment.VerdictFails, experiment.VerdictMisses, experiment.VerdictInvalid:
+		code = "31"
+	case experiment.VerdictHigher, experiment.VerdictLower:
+		code = "36"
+	case experiment.VerdictInconclusive, experiment.VerdictNotTested, experiment.VerdictPending:
+		code = "33"
+	case experiment.VerdictEquivalent:
+	}
+	if code == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}

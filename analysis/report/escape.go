@@ -1,0 +1,44 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Terminal escapes: control sequences, commands to the terminal up to their end
+// or the end of the text, and two-byte escapes.
+var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?`)
+
+// plain makes text safe for one line of a terminal: escapes, control characters
+// and marks that turn the direction of writing go, line ends and tabs become
+// spaces.
+func plain(s string) string {
+	s = escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\u2028' || r == '\u2029':
+			return ' '
+		case unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069':
+			return -1
+		default:
+			return r
+		}
+	}, s)
+}
+
+var markdownSigns = strings.NewReplacer(
+	"&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`, "`", "\\`", "*", `\*`, "~", `\~`, "](", `]\(`, "][", `]\[`, "$", `\$`)
+
+// markdown makes text safe for one line of Markdown outside a table; a table
+// escapes the bar too.
+func markdown(s string) string { return markdownSigns.Replace(plain(s)) }
+
+// short cuts text to at most n characters.
+func short(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}

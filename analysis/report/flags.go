@@ -1,0 +1,75 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// flagLegend gives each flag a letter for the table and says what it means.
+func flagLegend() []struct {
+	flag   experiment.Flag
+	letter string
+	help   string
+} {
+	return []struct {
+		flag   experiment.Flag
+		letter string
+		help   string
+	}{
+		{experiment.FlagFewRounds, "F", "few rounds (3 or 4)"},
+		{experiment.FlagIncomplete, "I", "a round is missing, compared on the others"},
+		{experiment.FlagSurvivors, "S", "some runs failed: the others are a selected sample"},
+		{experiment.FlagZeroVariance, "Z", "the rounds do not differ at all: a capped or quantised metric?"},
+		{experiment.FlagAllTied, "T", "all values are one number"},
+		{experiment.FlagMultimodal, "M", "the runs fall into groups"},
+		{experiment.FlagOutlier, "O", "a run lies far from the others"},
+		{experiment.FlagCheckDistribution, "D", "median and mean disagree: look at the values"},
+		{experiment.FlagNoisy, "N", "much noisier than the other cells"},
+	}
+}
+
+// flags gives those of the cell's primary metric, in order of the legend.
+func (r Report) flags(x row) []experiment.Flag {
+	set := slices.Concat(x.intervals[r.primary()].Flags, x.compared[r.primary()].Flags)
+	var out []experiment.Flag
+	for _, l := range flagLegend() {
+		if slices.Contains(set, l.flag) {
+			out = append(out, l.flag)
+		}
+	}
+	return out
+}
+
+func letters(flags []experiment.Flag) string {
+	var b strings.Builder
+	for _, l := range flagLegend() {
+		if slices.Contains(flags, l.flag) {
+			b.WriteString(l.letter)
+		}
+	}
+	return b.String()
+}
+
+// legend explains the flags that are in use.
+func (r Report) legend() []string {
+	used := map[experiment.Flag]bool{}
+	for _, g := range r.groups() {
+		for _, x := range g.rows {
+			for _, f := range r.flags(x) {
+				used[f] = true
+			}
+		}
+	}
+	var parts []string
+	for _, l := range flagLegend() {
+		if used[l.flag] {
+			parts = append(parts, l.letter+" = "+l.help)
+		}
+	}
+	if parts == nil {
+		return nil
+	}
+	return []string{strings.Join(parts, "; ")}
+}

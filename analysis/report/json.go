@@ -1,0 +1,223 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// The names in these types are stable: programs read them.
+
+type comparisonJSON struct {
+	Sweep        sweepJSON     `json:"sweep"`
+	Settings     settingsJSON  `json:"settings"`
+	Summary      []string      `json:"summary"`
+	Cells        []cellJSON    `json:"cells"`
+	GeneratorCPU *useJSON      `json:"generator_cpu"`
+	Findings     []findingJSON `json:"findings"`
+	ExcludedRuns []runJSON     `json:"excluded_runs"`
+}
+
+type sweepJSON struct {
+	ID         int64  `json:"id"`
+	Name       string `json:"name"`
+	Question   string `json:"question"`
+	Hash       string `json:"hash"`
+	Serial     int    `json:"serial"`
+	Runner     string `json:"runner"`
+	Seed       uint64 `json:"seed"`
+	Rounds     int    `json:"rounds"`
+	RoundsDone int    `json:"rounds_done"`
+	Began      string `json:"began,omitempty"` // UTC, RFC 3339
+}
+
+type settingsJSON struct {
+	Metric        string   `json:"metric"`
+	MinimumEffect *float64 `json:"minimum_effect"`
+	Confidence    *float64 `json:"confidence"`
+	ErrorRate     *float64 `json:"error_rate"`
+}
+
+type cellJSON struct {
+	Stage     string               `json:"stage"`
+	Condition string               `json:"condition"`
+	Role      string               `json:"role"`
+	Label     string               `json:"label"`
+	Factor    string               `json:"factor,omitempty"`
+	Level     string               `json:"level,omitempty"`
+	Settings  []experiment.Setting `json:"settings"`
+	N         int                  `json:"n"`
+	Metrics   []metricJSON         `json:"metrics"`
+}
+
+type metricJSON struct {
+	Metric   string        `json:"metric"`
+	Primary  bool          `json:"primary"`
+	Interval *intervalJSON `json:"interval"`
+	Compared *comparedJSON `json:"compared"`
+}
+
+type intervalJSON struct {
+	Unit       string     `json:"unit"`
+	N          int        `json:"n"`
+	Estimate   *float64   `json:"estimate"`
+	Low        *float64   `json:"low"`
+	High       *float64   `json:"high"`
+	Confidence *float64   `json:"confidence"`
+	Method     string     `json:"method"`
+	Median     *float64   `json:"median"`
+	Min        *float64   `json:"min"`
+	Max        *float64   `json:"max"`
+	CV         *float64   `json:"cv"`
+	Values     []*float64 `json:"values"`
+	Flags      []string   `json:"flags"`
+	State      string     `json:"state"`
+}
+
+type comparedJSON struct {
+	Scale        string   `json:"scale"`
+	Estimate     *float64 `json:"estimate"`
+	Low          *float64 `json:"low"`
+	High         *float64 `json:"high"`
+	Confidence   *float64 `json:"confidence"`
+	EqLow        *float64 `json:"eq_low"`
+	EqHigh       *float64 `json:"eq_high"`
+	P            *float64 `json:"p"`
+	PAdjusted    *float64 `json:"p_adjusted"`
+	Rounds       int      `json:"rounds"`
+	Method       string   `json:"method"`
+	Verdict      string   `json:"verdict"`
+	Reason       string   `json:"reason"`
+	Material     string   `json:"material"`
+	RoundsNeeded int      `json:"rounds_needed"`
+	Flags        []string `json:"flags"`
+	State        string   `json:"state"`
+}
+
+type useJSON struct {
+	Low   float64  `json:"low"`  // cores
+	High  float64  `json:"high"` // cores
+	Cores int      `json:"cores"`
+	Limit *float64 `json:"limit"` // share of the cores
+}
+
+type findingJSON struct {
+	Code      string   `json:"code"`
+	Severity  string   `json:"severity"`
+	Run       int64    `json:"run,omitempty"`
+	Cell      string   `json:"cell,omitempty"` // its label
+	Condition string   `json:"condition,omitempty"`
+	Service   string   `json:"service,omitempty"`
+	Metric    string   `json:"metric,omitempty"`
+	Value     *float64 `json:"value"`
+	Threshold *float64 `json:"threshold"`
+	Message   string   `json:"message"`
+}
+
+type runJSON struct {
+	Run       int64  `json:"run"`
+	Cell      string `json:"cell"`
+	Condition string `json:"condition,omitempty"`
+	Round     int    `json:"round"`
+	Attempt   int    `json:"attempt"`
+	State     string `json:"state"`
+	Reason    string `json:"reason"`
+}
+
+func (r Report) json() comparisonJSON {
+	s := r.Sweep
+	out := comparisonJSON{
+		Sweep: sweepJSON{ID: s.ID, Name: s.Name, Question: s.Question, Hash: s.Hash, Serial: s.Serial, Runner: s.Runner, Seed: s.Seed,
+			Rounds: r.planned(), RoundsDone: r.Results.RoundsDone, Began: stamp(s.Began)},
+		Settings: settingsJSON{Metric: r.primary(), MinimumEffect: number64(s.Settings.MinimumEffect),
+			Confidence: number64(s.Settings.Confidence), ErrorRate: number64(s.Settings.ErrorRate)},
+		Summary: r.Summary(), Cells: []cellJSON{}, Findings: r.findingsJSON(r.allFindings()), ExcludedRuns: []runJSON{},
+	}
+	for _, g := range r.groups() {
+		for _, x := range g.rows {
+			out.Cells = append(out.Cells, r.cellJSON(x))
+		}
+	}
+	if use, ok := r.generatorUse(); ok {
+		out.GeneratorCPU = &useJSON{Low: use.low, High: use.high, Cores: use.cores, Limit: number64(use.limit)}
+	}
+	for _, run := range s.Runs {
+		switch run.State {
+		case experiment.StateOK, experiment.StatePending, experiment.StateRunning:
+		default:
+			j := runJSON{Run: run.ID, Cell: string(run.Cell), Round: run.Round, Attempt: run.Attempt, State: string(run.State), Reason: run.Reason}
+			if c, ok := r.cellByKey(run.Cell); ok {
+				j.Cell, j.Condition = c.Label(), c.Condition
+			}
+			out.ExcludedRuns = append(out.ExcludedRuns, j)
+		}
+	}
+	return out
+}
+
+func (r Report) cellJSON(x row) cellJSON {
+	c := cellJSON{Stage: x.cell.Stage, Condition: x.cell.Condition, Role: string(x.cell.Role), Label: x.cell.Label(), Factor: x.cell.Factor,
+		Level: x.cell.Level, Settings: x.cell.Settings, N: x.n, Metrics: []metricJSON{}}
+	if c.Settings == nil {
+		c.Settings = []experiment.Setting{}
+	}
+	for _, name := range r.metrics(x) {
+		m := metricJSON{Metric: name, Primary: name == r.primary()}
+		if i, ok := x.intervals[name]; ok {
+			m.Interval = &intervalJSON{Unit: string(i.Unit), N: i.N, Estimate: clean(i.Estimate), Low: clean(i.Low), High: clean(i.High),
+				Confidence: number64(i.Confidence), Method: string(i.Method), Median: clean(i.Median), Min: clean(i.Min), Max: clean(i.Max),
+				CV: clean(i.CV), Values: []*float64{}, Flags: flagNames(i.Flags), State: i.State}
+			for _, v := range i.Values {
+				m.Interval.Values = append(m.Interval.Values, number64(v))
+			}
+		}
+		if v, ok := x.compared[name]; ok {
+			m.Compared = &comparedJSON{Scale: string(v.Scale), Estimate: clean(v.Estimate), Low: clean(v.Low), High: clean(v.High),
+				Confidence: number64(v.Confidence), EqLow: clean(v.EqLow), EqHigh: clean(v.EqHigh), P: clean(v.P), PAdjusted: clean(v.PAdjusted),
+				Rounds: v.N, Method: string(v.Method), Verdict: string(v.Verdict), Reason: v.Reason, Material: string(v.Material),
+				RoundsNeeded: v.RoundsNeeded, Flags: flagNames(v.Flags), State: v.State}
+		}
+		c.Metrics = append(c.Metrics, m)
+	}
+	return c
+}
+
+func (r Report) findingsJSON(all []experiment.Finding) []findingJSON {
+	out := []findingJSON{}
+	for _, f := range all {
+		j := findingJSON{Code: f.Code, Severity: string(f.Severity), Run: f.Run, Service: f.Service, Metric: f.Metric,
+			Value: clean(f.Value), Threshold: clean(f.Threshold), Message: f.Message}
+		if c, ok := r.cellByKey(f.Cell); ok {
+			j.Cell, j.Condition = c.Label(), c.Condition
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+// clean takes away what JSON cannot hold.
+func clean(v *float64) *float64 {
+	if !known(v) {
+		return nil
+	}
+	return v
+}
+
+func number64(v float64) *float64 { return clean(&v) }
+
+// stamp is a time in UTC; empty for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}

@@ -1,0 +1,131 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// Summary says in a sentence or two, one line for each family, which setting
+// changes the primary metric most, and what is known of the others.
+func (r Report) Summary() []string {
+	if len(r.Sweep.Cells) == 0 {
+		return []string{"No cells."}
+	}
+	var lines []string
+	for _, g := range r.groups() {
+		line := r.summary(g)
+		if t := g.title(); t != "" {
+			line = t + ": " + line
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (r Report) summary(g group) string {
+	by := map[experiment.Verdict][]row{}
+	for _, x := range g.rows {
+		c, ok := x.compared[r.primary()]
+		if ok && x.cell.Role != experiment.RoleBaseline && x.cell.Role != experiment.RoleControl {
+			by[c.Verdict] = append(by[c.Verdict], x)
+		}
+	}
+	if len(by) == 0 {
+		return fmt.Sprintf("Nothing to compare yet (%d of %d rounds done).", r.Results.RoundsDone, r.planned())
+	}
+	if len(by[experiment.VerdictPending]) > 0 {
+		return fmt.Sprintf("Interim: %d of %d rounds done, no verdicts yet.", r.Results.RoundsDone, r.planned())
+	}
+	effects := slices.Concat(by[experiment.VerdictWorse], by[experiment.VerdictBetter], by[experiment.VerdictHigher], by[experiment.VerdictLower])
+	slices.SortStableFunc(effects, func(a, b row) int {
+		return cmp.Compare(size(b.compared[r.primary()]), size(a.compared[r.primary()]))
+	})
+	var parts []string
+	if len(effects) == 0 {
+		parts = append(parts, "No setting is shown to change "+r.primary()+".")
+	} else {
+		parts = append(parts, r.largest(effects[0]))
+		if rest := effects[1:]; len(rest) > 0 {
+			parts = append(parts, "Also "+names(rest, func(x row) string {
+				c := x.compared[r.primary()]
+				return fmt.Sprintf("%s %s %s", label(x.cell), c.Verdict, effectOf(withoutInterval(c)))
+			})+".")
+		}
+	}
+	for _, v := range []struct {
+		verdict experiment.Verdict
+		lead    string
+	}{
+		{experiment.VerdictFails, "Fails in every round: "},
+		{experiment.VerdictMisses, "Misses: "},
+		{experiment.VerdictMeets, "Meets: "},
+		{experiment.VerdictEquivalent, "Equivalent: "},
+		{experiment.VerdictInconclusive, "Inconclusive: "},
+		{experiment.VerdictNotTested, "Not tested: "},
+		{experiment.VerdictInvalid, "No valid run: "},
+	} {
+		if rows := by[v.verdict]; len(rows) > 0 {
+			parts = append(parts, v.lead+names(rows, func(x row) string { return label(x.cell) })+".")
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// largest is the sentence on the largest effect.
+func (r Report) largest(x row) string {
+	c := x.compared[r.primary()]
+	against := "x the baseline"
+	text := effectOf(c)
+	if c.Scale == experiment.ScaleDifference {
+		against = " against the baseline"
+	} else {
+		text = strings.Replace(text, "x", "", 1)
+	}
+	value, interval, _ := strings.Cut(text, " [")
+	if interval != "" {
+		interval = " [" + interval
+	}
+	degree := ""
+	if c.Material != "" {
+		degree = " (" + string(c.Material) + ")"
+	}
+	return fmt.Sprintf("%s is %s%s: %s %s%s%s.", label(x.cell), c.Verdict, degree, r.primary(), value, against, interval)
+}
+
+// size orders effects: by how far the ratio is from 1, or the difference from 0.
+func size(c experiment.Comparison) float64 {
+	switch {
+	case !known(c.Estimate):
+		return 0
+	case c.Scale == experiment.ScaleDifference:
+		return math.Abs(*c.Estimate)
+	case *c.Estimate <= 0:
+		return math.Inf(1)
+	default:
+		return math.Abs(math.Log(*c.Estimate))
+	}
+}
+
+func withoutInterval(c experiment.Comparison) experiment.Comparison {
+	c.Low, c.High = nil, nil
+	return c
+}
+
+const maxNames = 4
+
+// names joins the first few and counts the rest.
+func names(rows []row, name func(row) string) string {
+	var parts []string
+	for i, x := range rows {
+		if i == maxNames && len(rows) > maxNames+1 {
+			return strings.Join(parts, ", ") + fmt.Sprintf(" and %d more", len(rows)-maxNames)
+		}
+		parts = append(parts, name(x))
+	}
+	return strings.Join(parts, ", ")
+}
