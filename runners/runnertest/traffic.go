@@ -76,7 +76,9 @@ func testOutput(t *testing.T, s *suite) {
 
 func testFollow(t *testing.T, s *suite) {
 	w := s.open(t)
-	p := w.launch(s.Subject("serve"))
+	svc := s.Subject("serve")
+	svc.Role = experiment.RoleLoad // only a generator's output is followed
+	p := w.launch(svc)
 	r, err := p.Logs(within(t, 2*patience), true)
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +110,9 @@ func testFollow(t *testing.T, s *suite) {
 
 func testFollowToTheEnd(t *testing.T, s *suite) {
 	w := s.open(t)
-	p := w.launch(s.Subject("crash", "AFTER=300ms"))
+	svc := s.Subject("crash", "AFTER=300ms")
+	svc.Role = experiment.RoleLoad
+	p := w.launch(svc)
 	r, err := p.Logs(within(t, patience), true)
 	if err != nil {
 		t.Fatal(err)
