@@ -56,7 +56,7 @@ func (r Report) text() string {
 	}
 	b.WriteByte('\n')
 	if len(left) > 0 {
-		b.WriteString(wrap("not shown for want of width: "+strings.Join(left, "; "), width, "  ") + "\n")
+		b.WriteString(wrap("left out, too wide: "+strings.Join(left, ", "), width, "  ") + "\n")
 	}
 	for _, m := range r.remarks() {
 		if len(m.lines) == 1 && !m.list {
@@ -131,8 +131,8 @@ func (r Report) grid(g group, color bool) *grid {
 	secondaries := r.secondaries()
 	scales := make([]unitScale, len(secondaries))
 	for i, m := range secondaries {
-		scales[i] = r.columnScale(m)
-		t.columns = append(t.columns, column{title: titled(m, scales[i]), right: true, spare: spare(m, i)})
+		scales[i] = r.columnScale(m.metric)
+		t.columns = append(t.columns, column{title: titled(m.metric, scales[i]), right: true, spare: m.spare})
 	}
 	for _, x := range g.rows {
 		interval := x.intervals[primary.Name]
@@ -141,24 +141,11 @@ func (r Report) grid(g group, color bool) *grid {
 			cells = append(cells, letters(r.flags(x)))
 		}
 		for i, m := range secondaries {
-			cells = append(cells, withInterval(x.intervals[m].Estimate, nil, nil, scales[i]))
+			cells = append(cells, alone(x.intervals[m.metric].Estimate, scales[i]))
 		}
 		t.rows = append(t.rows, cells)
 	}
 	return t
-}
-
-// spare says which columns go first where the terminal is narrow: processor
-// time, then the median, then the rest from the right.
-func spare(metric string, i int) int {
-	switch {
-	case strings.HasSuffix(metric, ".cpu"):
-		return 100 + i
-	case metric == "latency_p50":
-		return 50
-	default:
-		return 1 + i
-	}
 }
 
 // columnScale gives one unit for a metric over the whole sweep.

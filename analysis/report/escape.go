@@ -30,9 +30,16 @@ func plain(s string) string {
 var markdownSigns = strings.NewReplacer(
 	"&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`, "`", "\\`", "*", `\*`, "~", `\~`, "](", `]\(`, "][", `]\[`, "$", `\$`)
 
+// Underscores stress only at the edge of a word; inside of one they stay as they
+// are, since many settings have them.
+var edgeUnderscores = regexp.MustCompile(`\b_+|_+\b`)
+
 // markdown makes text safe for one line of Markdown outside a table; a table
 // escapes the bar too.
-func markdown(s string) string { return markdownSigns.Replace(plain(s)) }
+func markdown(s string) string {
+	s = markdownSigns.Replace(strings.TrimSpace(plain(s)))
+	return edgeUnderscores.ReplaceAllStringFunc(s, func(u string) string { return strings.Repeat(`\_`, len(u)) })
+}
 
 // short cuts text to at most n characters.
 func short(s string, n int) string {

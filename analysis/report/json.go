@@ -52,8 +52,8 @@ type cellJSON struct {
 	Condition string               `json:"condition"`
 	Role      string               `json:"role"`
 	Label     string               `json:"label"`
-	Factor    string               `json:"factor,omitempty"`
-	Level     string               `json:"level,omitempty"`
+	Factor    string               `json:"factor"`
+	Level     string               `json:"level"`
 	Settings  []experiment.Setting `json:"settings"`
 	N         int                  `json:"n"`
 	Metrics   []metricJSON         `json:"metrics"`

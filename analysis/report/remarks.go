@@ -18,6 +18,7 @@ type remark struct {
 func (r Report) remarks() []remark {
 	all := []remark{
 		{title: "method", lines: []string{r.method()}},
+		{title: "verdicts", lines: r.degrees()},
 		{title: "flags", lines: r.legend()},
 		{title: "generator CPU", lines: r.generatorCPU()},
 		{title: "not tested", lines: r.notTested(), list: true},
@@ -56,6 +57,30 @@ func (r Report) method() string {
 		parts = append(parts, "the control's interval is its own and not adjusted")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// degrees explains how much of an effect is shown, where it is said.
+func (r Report) degrees() []string {
+	var parts []string
+	least := share(r.Sweep.Settings.MinimumEffect)
+	for _, d := range []struct {
+		material experiment.Material
+		help     string
+	}{
+		{experiment.MaterialProven, "the whole interval lies beyond the minimum effect of " + least},
+		{experiment.MaterialLikely, "the estimate does, the interval not as a whole"},
+		{experiment.MaterialUnproven, "there is an effect, but it may be below the minimum of " + least},
+	} {
+		if slices.ContainsFunc(r.Results.Comparisons, func(c experiment.Comparison) bool {
+			return c.Metric == r.primary() && c.Material == d.material
+		}) {
+			parts = append(parts, string(d.material)+" = "+d.help)
+		}
+	}
+	if parts == nil {
+		return nil
+	}
+	return []string{strings.Join(parts, "; ")}
 }
 
 func methodName(m experiment.Method) string {

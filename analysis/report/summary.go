@@ -53,7 +53,8 @@ func (r Report) summary(g group) string {
 		if rest := effects[1:]; len(rest) > 0 {
 			parts = append(parts, "Also "+names(rest, func(x row) string {
 				c := x.compared[r.primary()]
-				return fmt.Sprintf("%s %s %s", label(x.cell), c.Verdict, effectOf(withoutInterval(c)))
+				c.Low, c.High = nil, nil
+				return strings.TrimSuffix(fmt.Sprintf("%s %s %s", label(x.cell), c.Verdict, effectOf(c)), " "+missing)
 			})+".")
 		}
 	}
@@ -79,22 +80,21 @@ func (r Report) summary(g group) string {
 // largest is the sentence on the largest effect.
 func (r Report) largest(x row) string {
 	c := x.compared[r.primary()]
-	against := "x the baseline"
-	text := effectOf(c)
-	if c.Scale == experiment.ScaleDifference {
-		against = " against the baseline"
-	} else {
-		text = strings.Replace(text, "x", "", 1)
+	out := label(x.cell) + " is " + string(c.Verdict)
+	if c.Material != "" {
+		out += " (" + string(c.Material) + ")"
 	}
-	value, interval, _ := strings.Cut(text, " [")
+	if !known(c.Estimate) {
+		return out + "."
+	}
+	value, interval, _ := strings.Cut(effectOf(c), " [")
 	if interval != "" {
 		interval = " [" + interval
 	}
-	degree := ""
-	if c.Material != "" {
-		degree = " (" + string(c.Material) + ")"
+	if c.Scale == experiment.ScaleDifference {
+		value += " against"
 	}
-	return fmt.Sprintf("%s is %s%s: %s %s%s%s.", label(x.cell), c.Verdict, degree, r.primary(), value, against, interval)
+	return out + ": " + r.primary() + " " + value + " the baseline" + interval + "."
 }
 
 // size orders effects: by how far the ratio is from 1, or the difference from 0.
@@ -109,11 +109,6 @@ func size(c experiment.Comparison) float64 {
 	default:
 		return math.Abs(math.Log(*c.Estimate))
 	}
-}
-
-func withoutInterval(c experiment.Comparison) experiment.Comparison {
-	c.Low, c.High = nil, nil
-	return c
 }
 
 const maxNames = 4

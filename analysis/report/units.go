@@ -140,6 +140,15 @@ func withInterval(v, low, high *float64, s unitScale) string {
 	return out
 }
 
+// alone prints a value without its interval. Shares have no trailing zeros.
+func alone(v *float64, s unitScale) string {
+	text := withInterval(v, nil, nil, s)
+	if s.unit == "%" && known(v) {
+		return trimZeros(text)
+	}
+	return text
+}
+
 // ratio prints "0.41x [0.39, 0.43]". There are as many decimals as the interval
 // is wide, and enough to see on which side of 1 its ends lie.
 func ratio(v, low, high *float64) string {

@@ -128,21 +128,24 @@ func (r Report) interim() bool { return r.Results.RoundsDone < r.planned() }
 
 func (r Report) planned() int { return cmp.Or(r.Results.Planned, r.Sweep.Rounds) }
 
-// secondaries lists the metrics beside the primary one that the table shows.
-// Processor time is that of the services of the matrix which use most, at the
-// baseline.
-func (r Report) secondaries() []string {
+// secondary is a metric that the table shows beside the primary one.
+type secondary struct {
+	metric string
+	spare  int // left out for want of width, highest first
+}
+
+// secondaries lists those that were measured. Processor time is that of the
+// services of the matrix which use most, at the baseline.
+func (r Report) secondaries() []secondary {
 	have := map[string]bool{}
 	for _, i := range r.Results.Intervals {
 		have[i.Metric] = have[i.Metric] || known(i.Estimate)
 	}
-	var out []string
-	for _, m := range []string{experiment.DefaultMetric, "latency_p50", "latency_p99", "error_rate"} {
-		if have[m] && m != r.primary() {
-			out = append(out, m)
-		}
+	all := []secondary{{experiment.DefaultMetric, 1}, {"latency_p50", 5}, {"latency_p99", 2}, {"error_rate", 3}}
+	for i, m := range r.busiest(2) {
+		all = append(all, secondary{m, 4 + 2*i})
 	}
-	return append(out, r.busiest(2)...)
+	return slices.DeleteFunc(all, func(s secondary) bool { return !have[s.metric] || s.metric == r.primary() })
 }
 
 func (r Report) busiest(n int) []string {
