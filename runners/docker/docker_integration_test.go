@@ -1,0 +1,123 @@
+//go:build integration
+
+package docker_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/moby/moby/client"
+
+	"github.com/ceteris/ceteris/experiment"
+	"github.com/ceteris/ceteris/runners/docker"
+	"github.com/ceteris/ceteris/runners/gobuild"
+	"github.com/ceteris/ceteris/runners/runnertest"
+)
+
+// requireEnv makes a missing engine a fault instead of a reason to skip.
+const requireEnv = "CETERIS_REQUIRE_DOCKER"
+
+// database marks the owners of this test's process.
+const database = "runners-docker-test"
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if left := leftOfThisProcess(); len(left) > 0 {
+		fmt.Fprintf(os.Stderr, "left on the engine at the end of the tests: %q\n", left)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// leftOfThisProcess lists what any test of this process left behind.
+func leftOfThisProcess() []string {
+	api, err := client.New(client.FromEnv)
+	if err != nil {
+		return nil
+	}
+	defer api.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if _, err := api.Ping(ctx, client.PingOptions{}); err != nil {
+		return nil // no engine, nothing left on it
+	}
+	return remains(ctx, api, func(owner string) bool {
+		o, err := experiment.ParseOwner(owner)
+		return err == nil && o.PID == os.Getpid() && o.Fate() == experiment.OwnerAlive
+	})
+}
+
+// remains lists containers and networks by their labels, without the runner.
+func remains(ctx context.Context, api *client.Client, ours func(owner string) bool) []string {
+	var out []string
+	containers, err := api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: client.Filters{}.Add("label", docker.LabelOwner)})
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, c := range containers.Items {
+		if ours(c.Labels[docker.LabelOwner]) {
+			out = append(out, "container "+c.Names[0])
+		}
+	}
+	networks, err := api.NetworkList(ctx, client.NetworkListOptions{Filters: client.Filters{}.Add("label", docker.LabelOwner)})
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, n := range networks.Items {
+		if ours(n.Labels[docker.LabelOwner]) {
+			out = append(out, "network "+n.Name)
+		}
+	}
+	return out
+}
+
+// engine gives a client of our own, or skips the test where no engine answers.
+func engine(t testing.TB) *client.Client {
+	t.Helper()
+	api, err := client.New(client.FromEnv)
+	if err == nil {
+		t.Cleanup(func() { _ = api.Close() })
+		_, err = api.Ping(t.Context(), client.PingOptions{})
+	}
+	if err == nil {
+		return api
+	}
+	if os.Getenv(requireEnv) == "1" {
+		t.Fatalf("no engine answers, and %s=1: %v", requireEnv, err)
+	}
+	t.Skipf("no engine answers: %v", err)
+	return nil
+}
+
+func newRunner(t testing.TB, b *gobuild.Builder) *docker.Runner {
+	t.Helper()
+	r, err := docker.New(docker.Options{Builder: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestConformance(t *testing.T) {
+	api := engine(t)
+	builder := gobuild.New(gobuild.Options{})
+	host, err := newRunner(t, builder).Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Run(t, runnertest.Harness{
+		New: func(t testing.TB) experiment.Runner { return newRunner(t, builder) },
+		Capabilities: runnertest.Capabilities{
+			Serves: true, Pins: host.Enforces.Cores, LimitsCPU: host.Enforces.CPUs, LimitsMemory: host.Enforces.Memory, LimitsPIDs: host.Enforces.PIDs,
+			Exec: true, LogMeter: true, ThrottleCounters: true, NetCounters: true, Cleans: true,
+		},
+		Remains: func(t testing.TB, owner string) []string {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+			defer cancel()
+			return remains(ctx, api, func(o string) bool { return o == owner })
+		},
+	})
+}
