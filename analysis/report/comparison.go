@@ -58,28 +58,17 @@ func (r Report) text() string {
 	if len(left) > 0 {
 		b.WriteString(wrap("left out, too wide: "+strings.Join(left, ", "), width, "  ") + "\n")
 	}
-	for _, m := range r.remarks() {
-		if len(m.lines) == 1 && !m.list {
-			b.WriteString(wrap(m.title+": "+plain(m.lines[0]), width, "  ") + "\n")
-			continue
-		}
-		b.WriteString(m.title + ":\n")
-		for _, l := range m.lines {
-			b.WriteString("  " + wrap(plain(l), width-2, "    ") + "\n")
-		}
-	}
+	b.WriteString(remarksText(r.remarks(), width))
 	return b.String()
 }
 
 func (r Report) markdown() string {
 	var b strings.Builder
 	for i, line := range r.head() {
-		switch i {
-		case 0:
-			b.WriteString("## " + markdown(line) + "\n\n")
-		default:
-			b.WriteString(markdown(line) + "\n\n")
+		if i == 0 {
+			b.WriteString("## ")
 		}
+		b.WriteString(markdown(line) + "\n\n")
 	}
 	for _, g := range r.groups() {
 		if t := g.title(); t != "" {
@@ -88,16 +77,7 @@ func (r Report) markdown() string {
 		t := r.grid(g, false)
 		b.WriteString(t.markdown() + "\n")
 	}
-	for _, m := range r.remarks() {
-		if len(m.lines) == 1 && !m.list {
-			b.WriteString("- **" + markdown(m.title) + "**: " + markdown(m.lines[0]) + "\n")
-			continue
-		}
-		b.WriteString("- **" + markdown(m.title) + "**:\n")
-		for _, l := range m.lines {
-			b.WriteString("  - " + markdown(l) + "\n")
-		}
-	}
+	b.WriteString(remarksMarkdown(r.remarks()))
 	return b.String()
 }
 
@@ -108,13 +88,9 @@ func (r Report) head() []string {
 	if s.Question != "" {
 		title += ": " + s.Question
 	}
-	hash := s.Hash
-	if len(hash) > 12 {
-		hash = hash[:12]
-	}
 	head := []string{
 		strings.TrimPrefix(title, ": "),
-		fmt.Sprintf("sweep %d (%s, serial %d), runner %s, %d cells x %d rounds, seed %d", s.ID, hash, s.Serial, s.Runner, len(s.Cells), r.planned(), s.Seed),
+		fmt.Sprintf("sweep %d (%s, serial %d), runner %s, %d cells x %d rounds, seed %d", s.ID, shortHash(s.Hash), s.Serial, s.Runner, len(s.Cells), r.planned(), s.Seed),
 	}
 	return append(head, r.Summary()...)
 }
@@ -123,11 +99,7 @@ func (r Report) head() []string {
 func (r Report) grid(g group, color bool) *grid {
 	primary, _ := experiment.MetricByName(r.primary())
 	scale := r.columnScale(primary.Name)
-	flags := slices.ContainsFunc(g.rows, func(x row) bool { return len(r.flags(x)) > 0 })
 	t := &grid{columns: []column{{title: "cell"}, {title: "n", right: true}, {title: titled(primary.Name, scale)}, {title: effectTitle(primary)}, {title: "verdict"}}}
-	if flags {
-		t.columns = append(t.columns, column{title: "flags"})
-	}
 	secondaries := r.secondaries()
 	scales := make([]unitScale, len(secondaries))
 	for i, m := range secondaries {
@@ -137,9 +109,6 @@ func (r Report) grid(g group, color bool) *grid {
 	for _, x := range g.rows {
 		interval := x.intervals[primary.Name]
 		cells := []string{label(x.cell), fmt.Sprint(x.n), withInterval(interval.Estimate, interval.Low, interval.High, scale), effect(x, primary), r.verdict(x, color)}
-		if flags {
-			cells = append(cells, letters(r.flags(x)))
-		}
 		for i, m := range secondaries {
 			cells = append(cells, alone(x.intervals[m.metric].Estimate, scales[i]))
 		}
@@ -171,7 +140,7 @@ func titled(metric string, s unitScale) string {
 		return plain(service) + " cpu"
 	}
 	if metric == "error_rate" {
-		name = "errors"
+		name = "err"
 	}
 	if s.unit == "" {
 		return plain(name)
@@ -219,7 +188,10 @@ func (r Report) verdict(x row, color bool) string {
 		s += ", " + plain(string(c.Material))
 	}
 	if color {
-		return paint(s, c.Verdict)
+		s = paint(s, c.Verdict)
+	}
+	if l := letters(r.flags(x)); l != "" {
+		s += " (" + l + ")"
 	}
 	return s
 }

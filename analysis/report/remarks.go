@@ -15,6 +15,36 @@ type remark struct {
 	list  bool // a list even when it has one line
 }
 
+func remarksText(all []remark, width int) string {
+	var b strings.Builder
+	for _, m := range all {
+		if len(m.lines) == 1 && !m.list {
+			b.WriteString(wrap(m.title+": "+plain(m.lines[0]), width, "  ") + "\n")
+			continue
+		}
+		b.WriteString(m.title + ":\n")
+		for _, l := range m.lines {
+			b.WriteString("  " + wrap(plain(l), width-len("  "), "    ") + "\n")
+		}
+	}
+	return b.String()
+}
+
+func remarksMarkdown(all []remark) string {
+	var b strings.Builder
+	for _, m := range all {
+		if len(m.lines) == 1 && !m.list {
+			b.WriteString("- **" + markdown(m.title) + "**: " + markdown(m.lines[0]) + "\n")
+			continue
+		}
+		b.WriteString("- **" + markdown(m.title) + "**:\n")
+		for _, l := range m.lines {
+			b.WriteString("  - " + markdown(l) + "\n")
+		}
+	}
+	return b.String()
+}
+
 func (r Report) remarks() []remark {
 	all := []remark{
 		{title: "method", lines: []string{r.method()}},

@@ -1,0 +1,96 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// SweepLine is a sweep in a list.
+type SweepLine struct {
+	ID         int64
+	Name       string
+	Hash       string
+	Runner     string
+	RoundsDone int
+	Rounds     int // planned
+	Runs       int // that count
+	State      string
+	Began      time.Time
+	ETA        time.Duration // still to go; 0 if unknown or nothing is left
+}
+
+// List writes sweeps, in the order given.
+func List(w io.Writer, sweeps []SweepLine, f Format) error {
+	if f == CSV || f == JSON {
+		return Rows(w, []string{"id", "name", "hash", "runner", "rounds_done", "rounds", "runs", "state", "began", "eta_seconds"}, listRows(sweeps), f)
+	}
+	g := &grid{columns: []column{{title: "id", right: true}, {title: "name"}, {title: "hash"}, {title: "runner"}, {title: "rounds", right: true},
+		{title: "runs", right: true}, {title: "state"}, {title: "began"}, {title: "left", right: true}}}
+	for _, s := range sweeps {
+		g.rows = append(g.rows, []string{fmt.Sprint(s.ID), short(plain(s.Name), maxLabel), plain(shortHash(s.Hash)), plain(s.Runner),
+			fmt.Sprintf("%d of %d", s.RoundsDone, s.Rounds), fmt.Sprint(s.Runs), plain(s.State), began(s.Began), left(s.ETA)})
+	}
+	switch {
+	case f != Text && f != Markdown:
+		return unknownFormat(f)
+	case len(sweeps) == 0:
+		return write(w, "no sweeps\n")
+	case f == Markdown:
+		return write(w, g.markdown())
+	default:
+		return write(w, g.text())
+	}
+}
+
+func listRows(sweeps []SweepLine) func(yield func([]any, error) bool) {
+	rows := make([][]any, len(sweeps))
+	for i, s := range sweeps {
+		rows[i] = []any{s.ID, s.Name, s.Hash, s.Runner, s.RoundsDone, s.Rounds, s.Runs, s.State, moment(s.Began), seconds(s.ETA)}
+	}
+	return each(rows)
+}
+
+// each gives rows that are at hand.
+func each(rows [][]any) func(yield func([]any, error) bool) {
+	return func(yield func([]any, error) bool) {
+		for row := range slices.Values(rows) {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+func moment(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t
+}
+
+func seconds(d time.Duration) any {
+	if d <= 0 {
+		return nil
+	}
+	return d.Seconds()
+}
+
+// began prints a moment for people, in the zone that it carries.
+func began(t time.Time) string {
+	if t.IsZero() {
+		return missing
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+func left(d time.Duration) string {
+	if d <= 0 {
+		return missing
+	}
+	return Duration(d)
+}
+
+// shortHash is enough to name a sweep on a command line.
+func shortHash(h string) string { return h[:min(len(h), 12)] }

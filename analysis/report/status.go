@@ -1,0 +1,178 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// StatusView is how far a sweep is.
+type StatusView struct {
+	Line     SweepLine
+	Sweep    experiment.Sweep
+	Findings []experiment.Finding // so far
+	Options  Options
+}
+
+// progress counts the runs of a cell.
+type progress struct {
+	cell                               experiment.Cell
+	ok, invalid, failed, running, open int
+}
+
+// Status writes the progress of a sweep by cell, with the findings so far.
+func Status(w io.Writer, v StatusView, f Format) error {
+	r := Report{Sweep: v.Sweep, Findings: v.Findings, Options: v.Options}
+	r.Results.RoundsDone, r.Results.Planned = v.Line.RoundsDone, v.Line.Rounds
+	switch f {
+	case Text:
+		return write(w, v.text(r))
+	case Markdown:
+		return write(w, v.markdown(r))
+	case CSV:
+		return Rows(w, []string{"sweep", "stage", "condition", "role", "factor", "level", "ok", "invalid", "failed", "running", "open"}, each(v.rows(r)), CSV)
+	case JSON:
+		return writeJSON(w, v.json(r))
+	default:
+		return unknownFormat(f)
+	}
+}
+
+func (v StatusView) head() []string {
+	l := v.Line
+	total := len(v.Sweep.Cells) * l.Rounds
+	second := fmt.Sprintf("%d of %d rounds done, %d of %d runs count", l.RoundsDone, l.Rounds, l.Runs, total)
+	if l.ETA > 0 {
+		second += ", about " + Duration(l.ETA) + " left"
+	}
+	return []string{fmt.Sprintf("%s: sweep %d (%s), runner %s, %s", l.Name, l.ID, shortHash(l.Hash), l.Runner, l.State), second}
+}
+
+// progressOf counts by cell, in the order of reports. Runs that were replaced
+// are left out.
+func (r Report) progressOf() []progress {
+	var all []progress
+	for _, g := range r.groups() {
+		for _, x := range g.rows {
+			p := progress{cell: x.cell}
+			for _, run := range r.Sweep.Runs {
+				if run.Cell != x.cell.Key {
+					continue
+				}
+				switch run.State {
+				case experiment.StateOK:
+					p.ok++
+				case experiment.StateInvalid:
+					p.invalid++
+				case experiment.StateFailedSubject, experiment.StateSkipped:
+					p.failed++
+				case experiment.StateRunning:
+					p.running++
+				case experiment.StatePending, experiment.StateFailedInfra, experiment.StateInterrupted, experiment.StateSuperseded:
+				}
+			}
+			p.open = max(r.planned()-p.ok-p.invalid-p.failed, 0)
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func (v StatusView) grid(r Report) *grid {
+	g := &grid{columns: []column{{title: "cell"}, {title: "ok", right: true}, {title: "invalid", right: true}, {title: "failed", right: true},
+		{title: "open", right: true}, {title: "now"}}}
+	for _, p := range r.progressOf() {
+		now := ""
+		if p.running > 0 {
+			now = "running"
+		}
+		g.rows = append(g.rows, []string{fullLabel(p.cell), fmt.Sprint(p.ok), fmt.Sprint(p.invalid), fmt.Sprint(p.failed), fmt.Sprint(p.open), now})
+	}
+	return g
+}
+
+func (v StatusView) remarks(r Report) []remark {
+	var all []remark
+	for _, m := range []remark{
+		{title: "distrust", lines: r.grouped(experiment.SeverityInvalid, experiment.SeverityWarn), list: true},
+		{title: "notes", lines: r.grouped(experiment.SeverityNote), list: true},
+		{title: "excluded runs", lines: r.excluded(), list: true},
+	} {
+		if len(m.lines) > 0 {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func (v StatusView) text(r Report) string {
+	var b strings.Builder
+	for _, line := range v.head() {
+		b.WriteString(wrap(plain(line), v.Options.width(), "  ") + "\n")
+	}
+	if len(v.Sweep.Cells) > 0 {
+		b.WriteString("\n" + v.grid(r).text())
+	}
+	if remarks := v.remarks(r); len(remarks) > 0 {
+		b.WriteString("\n" + remarksText(remarks, v.Options.width()))
+	}
+	return b.String()
+}
+
+func (v StatusView) markdown(r Report) string {
+	var b strings.Builder
+	for _, line := range v.head() {
+		b.WriteString(markdown(line) + "\n\n")
+	}
+	if len(v.Sweep.Cells) > 0 {
+		b.WriteString(v.grid(r).markdown() + "\n")
+	}
+	b.WriteString(remarksMarkdown(v.remarks(r)))
+	return b.String()
+}
+
+func (v StatusView) rows(r Report) [][]any {
+	var rows [][]any
+	for _, p := range r.progressOf() {
+		rows = append(rows, []any{v.Line.ID, p.cell.Stage, p.cell.Condition, string(p.cell.Role), p.cell.Factor, p.cell.Level,
+			p.ok, p.invalid, p.failed, p.running, p.open})
+	}
+	return rows
+}
+
+type statusJSON struct {
+	Sweep    sweepJSON      `json:"sweep"`
+	State    string         `json:"state"`
+	Runs     int            `json:"runs"`
+	ETA      any            `json:"eta_seconds"`
+	Cells    []progressJSON `json:"cells"`
+	Findings []findingJSON  `json:"findings"`
+}
+
+type progressJSON struct {
+	Stage     string `json:"stage"`
+	Condition string `json:"condition"`
+	Role      string `json:"role"`
+	Label     string `json:"label"`
+	OK        int    `json:"ok"`
+	Invalid   int    `json:"invalid"`
+	Failed    int    `json:"failed"`
+	Running   int    `json:"running"`
+	Open      int    `json:"open"`
+}
+
+func (v StatusView) json(r Report) statusJSON {
+	l := v.Line
+	out := statusJSON{
+		Sweep: sweepJSON{ID: l.ID, Name: l.Name, Question: v.Sweep.Question, Hash: l.Hash, Serial: v.Sweep.Serial, Runner: l.Runner, Seed: v.Sweep.Seed,
+			Rounds: l.Rounds, RoundsDone: l.RoundsDone, Began: stamp(l.Began)},
+		State: l.State, Runs: l.Runs, ETA: seconds(l.ETA), Cells: []progressJSON{}, Findings: r.findingsJSON(r.allFindings()),
+	}
+	for _, p := range r.progressOf() {
+		out.Cells = append(out.Cells, progressJSON{Stage: p.cell.Stage, Condition: p.cell.Condition, Role: string(p.cell.Role), Label: p.cell.Label(),
+			OK: p.ok, Invalid: p.invalid, Failed: p.failed, Running: p.running, Open: p.open})
+	}
+	return out
+}
