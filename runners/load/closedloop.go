@@ -34,12 +34,13 @@ func (r *run) closedLoop(ctx context.Context, c experiment.ClosedLoad) {
 func (r *run) user(ctx context.Context, i int, c experiment.ClosedLoad, shared chan *conn) {
 	var (
 		own      conn
-		bell     alarm
+		bell     = newAlarm(ctx, r.clock, c.Think > 0 && !r.coarse)
 		draws    = rand.New(rand.NewPCG(r.load.Seed, uint64(i)+1))
 		intended = UserStart(i, c.Users, r.load.Ramp) - r.load.Ramp - r.load.Warmup
 	)
 	defer own.drop()
-	for intended < r.load.Measure && bell.until(ctx, r.clock, intended) {
+	defer bell.close()
+	for intended < r.load.Measure && bell.until(ctx, intended) {
 		r.rec.offer(intended)
 		cn := &own
 		if shared != nil {

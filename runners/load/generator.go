@@ -20,6 +20,8 @@ type Generator struct {
 	Load experiment.Load // as from ParsePlan
 	Dial DialFunc        // nil: TCP
 	Out  io.Writer       // takes the protocol
+
+	coarse bool // wait by the runtime's timers alone: the only ones that a synctest bubble knows
 }
 
 // Run sends the load, from the ramp to the end of drain, and writes phases, slices
@@ -41,7 +43,7 @@ func (g Generator) Run(ctx context.Context) error {
 	defer cancel(nil)
 	r := &run{
 		load: g.Load, paths: paths, client: newClient(g.Load, g.Dial), rec: newRecorder(g.Load),
-		clock: startClock(g.Load.Ramp + g.Load.Warmup),
+		clock: startClock(g.Load.Ramp + g.Load.Warmup), coarse: g.coarse,
 	}
 	over := make(chan struct{})
 	go func() {
@@ -66,6 +68,7 @@ type run struct {
 	client *client
 	rec    *recorder
 	clock  clock
+	coarse bool
 }
 
 // drainEnd is the moment at which drain ends at the latest.
@@ -79,8 +82,7 @@ func (r *run) drive(ctx context.Context) {
 	} else {
 		r.closedLoop(ctx, *r.load.Closed)
 	}
-	var bell alarm
-	bell.until(ctx, r.clock, r.load.Measure)
+	newAlarm(ctx, r.clock, false).until(ctx, r.load.Measure)
 }
 
 // request sends an offered request, records what becomes of it and gives the

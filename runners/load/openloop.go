@@ -29,15 +29,16 @@ func (r *run) openLoop(ctx context.Context, o experiment.OpenLoad) {
 		inFlight atomic.Int64
 		workers  int64
 		group    sync.WaitGroup
-		bell     alarm
+		bell     = newAlarm(ctx, r.clock, !r.coarse)
 	)
+	defer bell.close()
 	defer group.Wait()
 	defer close(queue)
 	defer r.rec.expect(never)
 	for k := int64(0); ; k++ {
 		a := arrival{intended: pacer.At(k) - lead, draw: draws.Uint64()}
 		r.rec.expect(a.intended)
-		if a.intended >= r.load.Measure || !bell.until(ctx, r.clock, a.intended) {
+		if a.intended >= r.load.Measure || !bell.until(ctx, a.intended) {
 			return
 		}
 		if inFlight.Load() >= int64(o.InFlight) {

@@ -3,6 +3,8 @@ package load
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -47,7 +49,7 @@ func (r *run) report(ctx context.Context, out *Encoder, over <-chan struct{}) er
 			tick = now + width
 		}
 		if now >= told+lineEvery {
-			if err := out.Slices(time.Now(), points); err != nil {
+			if err := tell(out, points); err != nil {
 				return err
 			}
 			points, told = points[:0], now
@@ -70,7 +72,7 @@ func (r *run) finish(out *Encoder, phases []phaseBegin, points []experiment.Seri
 		}
 	}
 	points = append(points, r.closedPoints(end, true)...)
-	if err := out.Slices(time.Now(), points); err != nil {
+	if err := tell(out, points); err != nil {
 		return err
 	}
 	if err := out.Phase(experiment.PhaseDone, time.Now()); err != nil {
@@ -84,6 +86,12 @@ func (r *run) finish(out *Encoder, phases []phaseBegin, points []experiment.Seri
 		return err
 	}
 	return out.End()
+}
+
+// tell writes points, metric by metric, which makes the line short.
+func tell(out *Encoder, points []experiment.SeriesPoint) error {
+	slices.SortStableFunc(points, func(a, b experiment.SeriesPoint) int { return strings.Compare(a.Metric, b.Metric) })
+	return out.Slices(time.Now(), points)
 }
 
 func (r *run) closedPoints(now time.Duration, final bool) []experiment.SeriesPoint {
