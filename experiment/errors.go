@@ -43,6 +43,10 @@ type FieldError struct {
 	Path string // dotted field path, for example subject.services.app.env
 	Err  error
 	Hint string
+
+	// Lacking is the path of the part in which something is not to be found,
+	// where the fault says just that; "." is the whole matrix. Who could not read that part drops it.
+	Lacking string
 }
 
 func (e *FieldError) Error() string {

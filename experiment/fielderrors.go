@@ -6,9 +6,6 @@ import (
 	"slices"
 )
 
-// ErrUnused marks a factor that no text of the matrix refers to.
-var ErrUnused = errors.New("used nowhere")
-
 // FieldErrors gives every *FieldError inside err, also joined and wrapped ones.
 func FieldErrors(err error) []*FieldError {
 	switch e := err.(type) { //nolint:errorlint // walks the tree itself

@@ -24,6 +24,12 @@ func (f *faults) add(at Pos, path, hint, format string, args ...any) {
 	f.list = append(f.list, &FieldError{At: at, Path: path, Err: fmt.Errorf(format, args...), Hint: hint})
 }
 
+// lack is add for what is not to be found in the part at path lacking.
+func (f *faults) lack(lacking string, at Pos, path, hint, format string, args ...any) {
+	f.add(at, path, hint, format, args...)
+	f.list[len(f.list)-1].Lacking = lacking
+}
+
 // at reports whether a fault of this path is known already.
 func (f *faults) at(path string) bool {
 	return slices.ContainsFunc(f.list, func(e *FieldError) bool { return e.Path == path })
@@ -124,15 +130,15 @@ func (m *Matrix) checkSource(f *faults, s *ServiceSpec, path string) {
 	case s.Build != nil && !s.Image.IsZero():
 		f.add(s.At, path, "", "has both image and build")
 	case s.Build == nil && s.Image.IsZero() && (m.Runner != RunnerProcess || !started):
-		f.add(s.At, path, "", "has neither image nor build")
+		f.lack(path, s.At, path, "", "has neither image nor build")
 	}
-	for where, b := range map[string]*BuildSpec{path + ".build.go": s.Build, path + ".process.build.go": s.processBuild()} {
+	for where, b := range map[string]*BuildSpec{path + ".build": s.Build, path + ".process.build": s.processBuild()} {
 		if b != nil && strings.TrimSpace(b.Go) == "" {
-			f.add(b.At, where, "as in go: ../cmd/app", "names no directory")
+			f.lack(where, b.At, where, "as in go: ../cmd/app", "names no directory")
 		}
 	}
 	if s.Process != nil && s.Process.Command != nil && len(s.Process.Command) == 0 && s.Process.Build == nil {
-		f.add(s.Process.At, path+".process.command", "", "is empty")
+		f.lack(path, s.Process.At, path+".process.command", "", "is empty")
 	}
 }
 
@@ -166,9 +172,9 @@ func (m *Matrix) checkPort(f *faults, at Pos, path, service string, port int) bo
 	s := m.service(service)
 	switch {
 	case s == nil:
-		f.add(at, path, didYouMean(service, m.serviceNames()), "there is no service %q", service)
+		f.lack("subject.services", at, path, didYouMean(service, m.serviceNames()), "there is no service %q", service)
 	case !slices.Contains(s.Ports, port):
-		f.add(at, path, "", "service %s declares no port %d", service, port)
+		f.lack("subject.services."+service, at, path, "", "service %s declares no port %d", service, port)
 	default:
 		return true
 	}
@@ -181,7 +187,7 @@ func (m *Matrix) checkNeeds(f *faults) {
 			path := fmt.Sprintf("subject.services.%s.needs[%d]", s.Name, i)
 			switch {
 			case m.service(n) == nil:
-				f.add(s.At, path, didYouMean(n, m.serviceNames()), "there is no service %q", n)
+				f.lack("subject.services", s.At, path, didYouMean(n, m.serviceNames()), "there is no service %q", n)
 			case slices.Contains(s.Needs[:i], n):
 				f.add(s.At, path, "", "%s is named twice", n)
 			}
@@ -239,7 +245,7 @@ func (m *Matrix) checkLinks(f *faults) {
 		path := fmt.Sprintf("subject.links[%d]", i)
 		from := m.service(l.From)
 		if from == nil {
-			f.add(l.At, path+".from", didYouMean(l.From, m.serviceNames()), "there is no service %q", l.From)
+			f.lack("subject.services", l.At, path+".from", didYouMean(l.From, m.serviceNames()), "there is no service %q", l.From)
 		}
 		known := m.checkPort(f, l.At, path+".to", l.To, l.Port)
 		e := end{l.From, l.To, l.Port}
@@ -249,7 +255,7 @@ func (m *Matrix) checkLinks(f *faults) {
 		case seen[e]:
 			f.add(l.At, path, "", "there is a link from %s to %s:%d already", l.From, l.To, l.Port)
 		case from != nil && known && !m.uses(l.From, ref):
-			f.add(l.At, path, "the link is in the way of that address only", "service %s uses %s nowhere, so nothing would pass", l.From, ref)
+			f.lack("subject.services."+l.From, l.At, path, "the link is in the way of that address only", "service %s uses %s nowhere, so nothing would pass", l.From, ref)
 		}
 		seen[e] = true
 	}
@@ -257,10 +263,17 @@ func (m *Matrix) checkLinks(f *faults) {
 
 func (m *Matrix) checkLoad(f *faults) {
 	l := m.Load
-	if m.checkPort(f, l.At, "load.to", l.Service, l.Port) && l.Method == "" {
-		f.add(l.At, "load.request.method", "", "is empty")
+	if l.Service == "" {
+		f.lack("load", l.At, "load.to", "as in app:8080", "missing")
+	} else {
+		m.checkPort(f, l.At, "load.to", l.Service, l.Port)
 	}
-	if !strings.HasPrefix(l.Path.String(), "/") {
+	if l.Method == "" {
+		f.lack("load", l.At, "load.request.method", "", "is empty")
+	}
+	if l.Path.IsZero() {
+		f.lack("load", l.At, "load.request.path", "as in /coupons?user=7", "missing")
+	} else if !strings.HasPrefix(l.Path.String(), "/") {
 		f.add(cmpPos(l.Path.At, l.At), "load.request.path", "as in /coupons?user=7", "%q does not begin with /", l.Path)
 	}
 	if text := l.Path.String(); strings.ContainsAny(text, " \t\r\n#") {
@@ -268,7 +281,7 @@ func (m *Matrix) checkLoad(f *faults) {
 	}
 	switch {
 	case l.Closed == nil && l.Open == nil:
-		f.add(l.At, "load", "as in closed: {users: 64}", "is neither closed nor open")
+		f.lack("load", l.At, "load", "as in closed: {users: 64}", "is neither closed nor open")
 	case l.Closed != nil && l.Open != nil:
 		f.add(l.At, "load", "", "is both closed and open")
 	}
@@ -289,7 +302,7 @@ func (m *Matrix) checkRules(f *faults) {
 	}
 	j := m.Judge
 	if j.MinimumEffect <= 0 || j.MinimumEffect > 1 {
-		f.add(at, "judge.minimum_effect", "", "%v lies outside 0 (without it) to 1", j.MinimumEffect)
+		f.add(at, "judge.minimum_effect", "", "%v does not lie above 0%% and at most at 100%%", j.MinimumEffect)
 	}
 	if j.Confidence < minConfidence || j.Confidence > maxConfidence {
 		f.add(at, "judge.confidence", "as in 95%", "%v lies outside %v to %v", j.Confidence, minConfidence, maxConfidence)

@@ -99,6 +99,9 @@ func (m *Matrix) factorNames() []string {
 	return names
 }
 
+// everything is the part that holds all others.
+const everything = "."
+
 // checkReferences wants every reference to be known, and to stand where somebody
 // resolves it.
 func (m *Matrix) checkReferences(f *faults) {
@@ -110,8 +113,8 @@ func (m *Matrix) checkReferences(f *faults) {
 		}
 	}
 	for _, fa := range m.Factors {
-		if !used[fa.Name] {
-			f.add(fa.At, "factors."+fa.Name, "write ${"+fa.Name+"} where it belongs", "%w", ErrUnused)
+		if path := "factors." + fa.Name; !used[fa.Name] && !f.at(path) {
+			f.lack(everything, fa.At, path, "write ${"+fa.Name+"} where it belongs", "used nowhere")
 		}
 	}
 }
@@ -120,7 +123,7 @@ func (m *Matrix) checkReference(f *faults, t text, ref Ref) {
 	switch ref.Kind {
 	case RefFactor:
 		if !slices.Contains(m.factorNames(), ref.Name) {
-			f.add(t.At, t.path, didYouMean(ref.Name, m.factorNames()), "%s: there is no such factor", ref)
+			f.lack("factors", t.At, t.path, didYouMean(ref.Name, m.factorNames()), "%s: there is no such factor", ref)
 		}
 	case RefRandom:
 		if !t.forms.random {
@@ -131,7 +134,7 @@ func (m *Matrix) checkReference(f *faults, t text, ref Ref) {
 		case !t.forms.self:
 			f.add(t.At, t.path, "", "%s may stand in command, env and ready.run of a service only", ref)
 		case !slices.Contains(s.Ports, ref.Port):
-			f.add(t.At, t.path, "", "%s: service %s declares no port %d", ref, s.Name, ref.Port)
+			f.lack("subject.services."+s.Name, t.At, t.path, "", "%s: service %s declares no port %d", ref, s.Name, ref.Port)
 		}
 	case RefAddr:
 		m.checkAddr(f, t, ref)
@@ -145,7 +148,7 @@ func (m *Matrix) checkAddr(f *faults, t text, ref Ref) {
 	case ref.Name == t.service:
 		f.add(t.At, t.path, fmt.Sprintf("write ${self:%d}", ref.Port), "%s: a service does not address itself", ref)
 	case m.checkPort(f, t.At, t.path, ref.Name, ref.Port) && !m.needs(t.service, ref.Name, map[string]bool{}):
-		f.add(t.At, t.path, "add "+ref.Name+" to needs", "%s: %s may not be running yet", ref, ref.Name)
+		f.lack("subject.services", t.At, t.path, "add "+ref.Name+" to needs", "%s: %s may not be running yet", ref, ref.Name)
 	}
 }
 
@@ -174,7 +177,7 @@ func (m *Matrix) checkFactors(f *faults) {
 			checkWord(f, fa.At, path, fa.Name)
 		}
 		if len(fa.Levels) < 2 {
-			f.add(fa.At, path, "", "has fewer than two levels: nothing is varied")
+			f.lack(path, fa.At, path, "", "has fewer than two levels: nothing is varied")
 		}
 		if fa.Baseline < 0 || fa.Baseline >= max(len(fa.Levels), 1) {
 			f.add(fa.At, path+".baseline", "", "level %d of %d is the baseline", fa.Baseline, len(fa.Levels))

@@ -29,7 +29,7 @@ func checkSteps(f *faults, s *ServiceSpec, path string) {
 			case c.Port != 0 || c.Log != "":
 				f.add(c.At, at, "", "port and log confirm no setting")
 			case c.Has.IsZero() && len(c.Is) == 0:
-				f.add(c.At, at, `as in is: {threads: "${threads}"}`, "expects nothing, so it confirms nothing")
+				f.lack(at, c.At, at, `as in is: {threads: "${threads}"}`, "expects nothing, so it confirms nothing")
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func checkStep(f *faults, s *ServiceSpec, st *Step, path string) {
 	slices.Sort(what)
 	switch len(what) {
 	case 0:
-		f.add(st.At, path, "it wants http, run, log or port", "a step without what to do")
+		f.lack(path, st.At, path, "it wants http, run, log or port", "a step without what to do")
 		return
 	case 1:
 	default:
@@ -66,7 +66,7 @@ func checkStep(f *faults, s *ServiceSpec, st *Step, path string) {
 		checkHTTP(f, s, st, path)
 	case "port":
 		if !slices.Contains(s.Ports, st.Port) {
-			f.add(st.At, path+".port", "", "service %s declares no port %d", s.Name, st.Port)
+			f.lack("subject.services."+s.Name, st.At, path+".port", "", "service %s declares no port %d", s.Name, st.Port)
 		}
 	case "log":
 		if _, err := regexp.Compile(st.Log); err != nil {
@@ -78,7 +78,7 @@ func checkStep(f *faults, s *ServiceSpec, st *Step, path string) {
 		f.add(st.At, path, "", "%s gives no answer in which something could be expected", what[0])
 	}
 	if st.Times != 0 && what[0] != "log" {
-		f.add(st.At, path+".times", "", "counts matches of log, and there is none")
+		f.lack(path, st.At, path+".times", "", "counts matches of log, and there is none")
 	}
 	checkExpectations(f, st, path)
 }
@@ -92,7 +92,7 @@ func checkHTTP(f *faults, s *ServiceSpec, st *Step, path string) {
 	}
 	port, err := strconv.Atoi(m[1])
 	if err != nil || !slices.Contains(s.Ports, port) {
-		f.add(st.HTTP.At, path+".http", "", "service %s declares no port %s", s.Name, m[1])
+		f.lack("subject.services."+s.Name, st.HTTP.At, path+".http", "", "service %s declares no port %s", s.Name, m[1])
 	}
 	if strings.ContainsAny(m[2], " \t\r\n#") {
 		f.add(st.HTTP.At, path+".http", hint, "%q holds a character that no request line can hold", m[2])
@@ -112,12 +112,12 @@ func checkExpectations(f *faults, st *Step, path string) {
 			f.add(st.At, path+".json."+e.Name, "as in .threads or .pools.0.size", "%q is no path", e.Path)
 		}
 		if !wanted[e.Name] {
-			f.add(st.At, path+".json."+e.Name, "", "is taken from the answer, and is expects nothing of it")
+			f.lack(path, st.At, path+".json."+e.Name, "", "is taken from the answer, and is expects nothing of it")
 		}
 	}
 	for _, e := range st.Is {
 		if !taken[e.Name] {
-			f.add(st.At, path+".is."+e.Name, didYouMean(e.Name, names), "json takes no value of this name")
+			f.lack(path, st.At, path+".is."+e.Name, didYouMean(e.Name, names), "json takes no value of this name")
 		}
 	}
 }

@@ -80,18 +80,13 @@ func (r *reader) broken() bool {
 }
 
 // explains reports whether a fault of the half-read matrix only follows from what
-// could not be read: it concerns the same field, one above or one below; or it
-// says that a factor is used nowhere, which nobody knows yet.
+// could not be read: the field itself, one above it, or something in the part in
+// which the fault misses something.
 func (r *reader) explains(f *experiment.FieldError) bool {
-	if len(r.faults) > 0 && errors.Is(f, experiment.ErrUnused) {
-		return true
-	}
-	for _, g := range r.faults {
-		if within(f.Path, g.Path) || within(g.Path, f.Path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.faults, func(g *experiment.FieldError) bool {
+		return within(f.Path, g.Path) || f.Lacking == "." ||
+			f.Lacking != "" && (within(g.Path, f.Lacking) || within(f.Lacking, g.Path))
+	})
 }
 
 // within reports whether path is the field above or lies below it.

@@ -22,7 +22,12 @@ func (r *reader) load(v *value) experiment.LoadSpec {
 		return l
 	}
 	o := r.object(v, loadShape)
-	r.require(v, o, "to", "request")
+	if !v.has("image") { // an external generator names its target itself
+		r.require(v, o, "to")
+		if !v.has("requests") {
+			r.require(v, o, "request")
+		}
+	}
 	l.Service, l.Port = r.address(o["to"])
 	r.request(o["request"], &l)
 	if o["closed"] != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-const hostTuning = "host tuning: ceteris leaves the host as it is, and reports what disturbs"
+const hostTuning = "ceteris leaves the host as it is, and reports what disturbs"
 
-const bestOf = "best of n: the best of several runs is no sample, and has no honest interval"
+const bestOf = "the best of several runs is no sample, and has no honest interval"
 
 var matrixShape = shape{
 	known: words("name question runner subject factors sweep control load place repeat judge"),
@@ -82,6 +82,10 @@ func (r *reader) factor(f field) experiment.Factor {
 		out.Levels = r.levels(f.value)
 		return out
 	}
+	if f.value.kind != mapping {
+		r.want(f.value, list, "as in "+f.name+": [8, 32]")
+		return out
+	}
 	o := r.object(f.value, factorShape)
 	r.require(f.value, o, "levels")
 	out.Levels = r.levels(o["levels"])
@@ -93,6 +97,9 @@ func (r *reader) factor(f field) experiment.Factor {
 	}
 	text, ok := r.level(o["baseline"])
 	if !ok {
+		return out
+	}
+	if len(out.Levels) == 0 {
 		return out
 	}
 	out.Baseline = slices.IndexFunc(out.Levels, func(l experiment.Level) bool { return l.Text == text })

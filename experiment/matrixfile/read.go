@@ -71,7 +71,7 @@ func (r *reader) require(v *value, o object, names ...string) {
 		return
 	}
 	for _, name := range names {
-		if o[name] == nil && !slices.ContainsFunc(v.fields, func(f field) bool { return f.name == name }) {
+		if o[name] == nil && !v.has(name) {
 			r.fault(v.at, join(v.path, name), errors.New("missing"), "")
 		}
 	}
@@ -201,6 +201,8 @@ func (r *reader) oneOf(v *value, otherwise string, known, later []string) string
 			return s, nil
 		case slices.Contains(later, s):
 			return "", fmt.Errorf("%s is %w", s, experiment.ErrNotYet)
+		case len(known)+len(later) == 1:
+			return "", fmt.Errorf("%q is not %s", s, known[0])
 		default:
 			return "", fmt.Errorf("%q is none of %s", s, strings.Join(slices.Concat(known, later), ", "))
 		}

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	hostNetwork = "host networking: every run has a network of its own, and load on the host's would meet everything else there"
-	privileged  = "privileged: such a container can change the host under every other run"
+	hostNetwork = "every run has a network of its own; on the host's, load would meet everything else"
+	privileged  = "a privileged container can change the host under every other run"
 )
 
 var networkNever = map[string]string{

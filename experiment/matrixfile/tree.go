@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -47,6 +48,11 @@ type value struct {
 	items  []*value
 }
 
+// has reports whether a mapping has the field, read or not.
+func (v *value) has(name string) bool {
+	return slices.ContainsFunc(v.fields, func(f field) bool { return f.name == name })
+}
+
 type field struct {
 	name  string
 	at    experiment.Pos
@@ -79,10 +85,10 @@ func parseTree(file string, src []byte) (*yaml.Node, *experiment.FieldError) {
 
 // checkText refuses what is no text before YAML sees it, with its position.
 func checkText(file string, src []byte) *experiment.FieldError {
-	if len(src) > MaxBytes {
-		return &experiment.FieldError{At: experiment.Pos{File: file}, Err: fmt.Errorf("larger than %d KiB", MaxBytes>>10)}
-	}
 	at := experiment.Pos{File: file, Line: 1, Column: 1}
+	if len(src) > MaxBytes {
+		return &experiment.FieldError{At: at, Err: fmt.Errorf("larger than %d KiB", MaxBytes>>10)}
+	}
 	for i := 0; i < len(src); {
 		c, size := utf8.DecodeRune(src[i:])
 		switch {
@@ -132,9 +138,24 @@ func syntaxFault(file, src string, err error) *experiment.FieldError {
 		at.Line, at.Column = line, col
 		return &experiment.FieldError{At: at, Err: errors.New("this is not YAML: { opens a mapping here"), Hint: quoteAdvice}
 	}
-	at.Line = min(at.Line, len(lines))
+	at.Line = lastLine(lines, at.Line, err)
 	at.Column = len(lines[at.Line-1]) - len(strings.TrimLeft(lines[at.Line-1], " \t")) + 1
 	return &experiment.FieldError{At: at, Err: fmt.Errorf("this is not YAML: %s", text)}
+}
+
+// lastLine finds the line at which the parser gave up. The library tells where the
+// surrounding block began; the fault shows as soon as its own line is read.
+func lastLine(lines []string, from int, err error) int {
+	from = min(from, len(lines))
+	for n, budget := from, 8*MaxBytes; n <= len(lines) && budget > 0; n++ {
+		part := strings.Join(lines[:n], "\n")
+		budget -= len(part)
+		var node yaml.Node
+		if got := yaml.Unmarshal([]byte(part), &node); got != nil && got.Error() == err.Error() {
+			return n
+		}
+	}
+	return from
 }
 
 // unquotedReference finds the first ${ inside brackets and outside quotes and

@@ -1,0 +1,261 @@
+package matrixfile_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ceteris/ceteris/experiment"
+	"github.com/ceteris/ceteris/experiment/matrixfile"
+	"github.com/ceteris/ceteris/matrices"
+)
+
+// TestGolden pins the normalised form, defaults filled in, and the identity. A
+// change of either makes other sweeps of the matrices that people have.
+func TestGolden(t *testing.T) {
+	m := parse(t, string(readFile(t, "testdata/base.yaml")))
+	got, err := json.MarshalIndent(m, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, "\nsweep "+m.Hash()+"\n"...)
+	if *update {
+		if err := os.WriteFile("testdata/base.golden", got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(string(got), string(readFile(t, "testdata/base.golden"))); diff != "" {
+		t.Errorf("matrix (-got +want):\n%s", diff)
+	}
+}
+
+func parse(t *testing.T, src string) *experiment.Matrix {
+	t.Helper()
+	m, err := matrixfile.Parse("m.yaml", "/matrices", []byte(src))
+	if err != nil {
+		t.Fatalf("Parse: %v", err)
+	}
+	return m
+}
+
+// TestVerbatim shows that YAML's own ideas of numbers, truth and null do not touch
+// what a level says.
+func TestVerbatim(t *testing.T) {
+	texts := []string{
+		"1.10", "0x10", "0o17", "010", "1_000", "1e3", ".5", "+1", ".inf", "true", "True", "yes", "off", "No",
+		"2001-01-01", "12:30:45", `"null"`, `"~"`, `""`, `" x "`, "ünïcode", "'it''s'", `"tab\\t"`, "a b", "&x 5",
+	}
+	want := []string{
+		"1.10", "0x10", "0o17", "010", "1_000", "1e3", ".5", "+1", ".inf", "true", "True", "yes", "off", "No",
+		"2001-01-01", "12:30:45", "null", "~", "", " x ", "ünïcode", "it's", `tab\t`, "a b", "5",
+	}
+	base := string(readFile(t, "testdata/base.yaml"))
+	src := strings.Replace(base, "factors:\n", "factors:\n  text: ["+strings.Join(texts, ", ")+"]\n", 1)
+	src = strings.Replace(src, "env:\n        LISTEN", "env:\n        TEXT: \"${text}\"\n        LISTEN", 1)
+	m := parse(t, src)
+	var got []string
+	for _, l := range m.Factors[0].Levels {
+		got = append(got, l.Text)
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("levels (-got +want):\n%s", diff)
+	}
+}
+
+// TestOrder shows that services, variables, factors and levels keep theirs.
+func TestOrder(t *testing.T) {
+	m := parse(t, string(readFile(t, "testdata/base.yaml")))
+	var got []string
+	for _, s := range m.Subject.Services {
+		got = append(got, s.Name)
+		for _, e := range s.Env {
+			got = append(got, e.Name)
+		}
+	}
+	for _, f := range m.Factors {
+		got = append(got, f.Name)
+		for _, l := range f.Levels {
+			got = append(got, l.Text)
+		}
+	}
+	want := []string{"redis", "app", "LISTEN", "REDIS", "THREADS", "threads", "8", "32", "latency", "200us", "2ms"}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("order (-got +want):\n%s", diff)
+	}
+}
+
+func TestPositions(t *testing.T) {
+	m := parse(t, string(readFile(t, "testdata/base.yaml")))
+	app := m.Subject.Services[1]
+	for _, c := range []struct {
+		what string
+		at   experiment.Pos
+		want string
+	}{
+		{"service", app.At, "m.yaml:15:5"},
+		{"variable", app.Env[2].Value.At, "m.yaml:22:18"},
+		{"build", app.Build.At, "m.yaml:16:14"},
+		{"ready", app.Ready.At, "m.yaml:23:14"},
+		{"confirm", app.Confirm[0].At, "m.yaml:26:11"},
+		{"link", m.Subject.Links[0].At, "m.yaml:28:7"},
+		{"latency", m.Subject.Links[0].Latency.At, "m.yaml:28:46"},
+		{"factor", m.Factors[1].At, "m.yaml:31:3"},
+		{"level", m.Factors[1].Levels[1].At, "m.yaml:31:20"},
+		{"load", m.Load.At, "m.yaml:33:3"},
+	} {
+		if c.at.String() != c.want {
+			t.Errorf("%s stands at %v, want %s", c.what, c.at, c.want)
+		}
+	}
+}
+
+func TestAliases(t *testing.T) {
+	base := string(readFile(t, "testdata/base.yaml"))
+	src := strings.Replace(base, "limits: {cpus: 1, memory: 512MiB}", "limits: &l {cpus: 1, memory: 512MiB}", 1)
+	src = strings.Replace(src, "    app:\n", "    other:\n      image: x:1\n      ports: &p [7000]\n      needs: [redis]\n    app:\n", 1)
+	src = strings.Replace(src, "  links:\n", "    last:\n      image: x:1\n      limits: *l\n      ports: *p\n  links:\n", 1)
+	m := parse(t, src)
+	last := m.Subject.Services[3]
+	if got := last.Limits.Memory.String(); got != "512MiB" || len(last.Ports) != 1 || last.Ports[0] != 7000 {
+		t.Errorf("aliases gave limit %q and ports %v", got, last.Ports)
+	}
+}
+
+// TestBounds shows that neither size, depth nor aliases let a file grow without
+// end.
+func TestBounds(t *testing.T) {
+	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	for i := '1'; i < '9'; i++ {
+		before := "*a" + string(i-1)
+		bomb += "a" + string(i) + ": &a" + string(i) + " [" + strings.Repeat(before+", ", 9) + before + "]\n"
+	}
+	for _, c := range []struct{ name, src, want string }{
+		{"size", strings.Repeat("#", matrixfile.MaxBytes+1), "m.yaml:1:1: larger than 1024 KiB"},
+		{"aliases", bomb, "more than 20000 values"},
+		{"depth", "name: " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "nested deeper than 24 levels"},
+		{"deep flow", "name: " + strings.Repeat("[", 200_000), "this is not YAML: exceeded max depth of 10000"},
+		{"bytes", "name: a\xff", "m.yaml:1:8: byte 0xff is not UTF-8"},
+		{"other encoding", "\xff\xfen\x00", "m.yaml:1:1: byte 0xff is not UTF-8"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := matrixfile.Parse("m.yaml", "/", []byte(c.src))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got error %.300v, want %q in it", err, c.want)
+			}
+		})
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	src := readFile(t, "testdata/base.yaml")
+	path := filepath.Join(dir, "base.yaml")
+	if err := os.WriteFile(path, src, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	m, err := matrixfile.Load("base.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Origin.File != "base.yaml" || m.Origin.Dir != dir || m.Origin.Source != string(src) || len(m.Origin.SHA256) != 64 {
+		t.Errorf("origin is %q in %q", m.Origin.File, m.Origin.Dir)
+	}
+	p, err := m.Plan(m.Cells()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(filepath.Dir(dir), "cmd/app"); p.Services[1].Build.Go != want {
+		t.Errorf("build of %q, want %q", p.Services[1].Build.Go, want)
+	}
+	if _, err := matrixfile.Load("none.yaml"); !os.IsNotExist(unwrapAll(err)) || !strings.HasPrefix(err.Error(), "read matrix: ") {
+		t.Errorf("a missing file gave %v", err)
+	}
+}
+
+func unwrapAll(err error) error {
+	for {
+		inner, ok := err.(interface{ Unwrap() error })
+		if _, isPath := err.(*fs.PathError); isPath || !ok {
+			return err
+		}
+		err = inner.Unwrap()
+	}
+}
+
+// TestShipped loads every shipped matrix and resolves it for both runners.
+func TestShipped(t *testing.T) {
+	want := map[string]struct {
+		cells, rounds int
+		baseline      string // of validate_connection
+	}{
+		"quickstart.yaml":      {10, 3, "false"},
+		"coupon-lookup.yaml":   {6, 3, "false"},
+		"coupon-locked.yaml":   {6, 3, "true"},
+		"coupon-as-found.yaml": {10, 5, "true"},
+	}
+	files, err := fs.Glob(matrices.FS, "*.yaml")
+	if err != nil || len(files) != len(want) {
+		t.Fatalf("shipped: %v, %v", files, err)
+	}
+	for _, file := range files {
+		t.Run(file, func(t *testing.T) {
+			m, err := matrixfile.Load(filepath.Join("../../matrices", file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			embedded, err := matrices.FS.ReadFile(file)
+			if err != nil || !bytes.Equal(embedded, []byte(m.Origin.Source)) {
+				t.Errorf("the embedded file differs: %v", err)
+			}
+			for _, runner := range []string{experiment.RunnerDocker, experiment.RunnerProcess} {
+				r := m.ForRunner(runner)
+				if err := r.ValidateRunner(); err != nil {
+					t.Errorf("for %s: %v", runner, err)
+				}
+				checkBuilds(t, r)
+			}
+			w, cells := want[file], m.Cells()
+			if m.Name+".yaml" != file || len(cells) != w.cells || m.Repeat.Rounds != w.rounds {
+				t.Errorf("%s: %d cells x %d rounds, want %d x %d", m.Name, len(cells), m.Repeat.Rounds, w.cells, w.rounds)
+			}
+			if got, _ := cells[0].Lookup("validate_connection"); got != w.baseline {
+				t.Errorf("validate_connection is %s at the baseline, want %s", got, w.baseline)
+			}
+			var warned []string
+			for _, w := range m.Warnings() {
+				warned = append(warned, w.Code+" "+w.Path)
+			}
+			level := "2"
+			if file == "quickstart.yaml" {
+				level = "3"
+			}
+			if diff := cmp.Diff(warned, []string{"level-out-of-reach factors.threads.levels[" + level + "]"}); diff != "" {
+				t.Errorf("warnings (-got +want):\n%s", diff)
+			}
+		})
+	}
+}
+
+// checkBuilds wants every package that the matrix builds to exist.
+func checkBuilds(t *testing.T, m *experiment.Matrix) {
+	t.Helper()
+	p, err := m.Plan(m.Cells()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range p.Services {
+		if s.Build == nil {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(s.Build.Go, "main.go")); err != nil {
+			t.Errorf("%s is built of nothing: %v", s.Name, err)
+		}
+	}
+}
