@@ -39,12 +39,15 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/redis/go-redis/v9/logging"
 )
 
 // grace is how long requests may go on after the signal to end.
 const grace = time.Second
 
 func main() {
+	logging.Disable() // the Redis client's own log; its errors arrive as values
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.LookupEnv, os.Stdout, os.Stderr)
 	stop()
