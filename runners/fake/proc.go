@@ -1,0 +1,245 @@
+package fake
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+	"github.com/ceteris/ceteris/runners/load"
+)
+
+// defaultStopTimeout is how long a stubborn service has before it is killed.
+const defaultStopTimeout = 2 * time.Second
+
+type proc struct {
+	runner    *Runner
+	n         int // of its run
+	service   experiment.Service
+	behaviour Behaviour
+	began     time.Time
+	out       *output
+	timer     *time.Timer // of the end that the script plans
+	working   sync.WaitGroup
+
+	ending sync.Once
+	ended  chan struct{} // closed when exit is set
+	exit   experiment.Exit
+}
+
+var (
+	_ experiment.Proc   = (*proc)(nil)
+	_ experiment.Execer = (*proc)(nil)
+)
+
+// ready waits as long as the script says, but not longer than the ready step.
+func (p *proc) ready(ctx context.Context) error {
+	within := time.Duration(experiment.DefaultReadyWithin)
+	if p.service.Ready == nil {
+		return nil
+	}
+	if p.service.Ready.Within > 0 {
+		within = p.service.Ready.Within
+	}
+	ready := time.NewTimer(p.behaviour.ReadyAfter)
+	defer ready.Stop()
+	late := time.NewTimer(within)
+	defer late.Stop()
+	exited := func() error {
+		return fmt.Errorf("%w with code %d before it was ready", experiment.ErrExited, p.exit.Code)
+	}
+	if x := p.behaviour.Exit; x != nil && x.After <= min(p.behaviour.ReadyAfter, within) {
+		select { // the other timers may be due at the same instant
+		case <-p.ended:
+			return exited()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	select {
+	case <-p.ended:
+		return exited()
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-late.C:
+		return fmt.Errorf("%w within %v", experiment.ErrNotReady, within)
+	case <-ready.C:
+		return nil
+	}
+}
+
+// end ends the service once.
+func (p *proc) end(code int, oom bool) {
+	p.ending.Do(func() {
+		p.exit = experiment.Exit{Code: code, OOMKilled: oom, At: time.Now()}
+		p.out.close()
+		p.runner.happened(-1, "end %d %s %d", p.n, p.service.Name, code)
+		close(p.ended)
+	})
+}
+
+// generate lets the service report as a generator does.
+func (p *proc) generate(run Run, spec string) error {
+	var l experiment.Load
+	if err := json.Unmarshal([]byte(spec), &l); err != nil {
+		return fmt.Errorf("read load: %w", err)
+	}
+	g := Throughput(1000)
+	if script := p.runner.script.Load; script != nil {
+		run.Services = slices.Clone(run.Services)
+		p.runner.ask(func() { g = script(run, l) })
+	}
+	g = g.complete(l)
+	p.working.Go(func() {
+		if p.report(l, g) {
+			p.end(0, false)
+		}
+	})
+	return nil
+}
+
+// report writes the protocol to the end, phases when they begin. It is false when
+// the generator was stopped meanwhile.
+func (p *proc) report(l experiment.Load, g Generation) bool {
+	enc := load.NewEncoder(p.out.stdout())
+	events := load.Timeline(p.began, l)
+	steps := []func() error{func() error { return enc.Hello("fake") }}
+	for _, e := range events {
+		steps = append(steps, func() error { return enc.Phase(e.Phase, e.At) })
+	}
+	for i, write := range steps {
+		if i > 0 {
+			if events[i-1].Phase == g.Cut {
+				return true
+			}
+			if !p.until(events[i-1].At) {
+				return false
+			}
+		}
+		if write() != nil {
+			return false
+		}
+	}
+	last := events[len(events)-1].At
+	return enc.Slices(last, g.Result.Series) == nil && enc.Result(g.Result) == nil && enc.End() == nil
+}
+
+// until waits for a moment; false if the service ends first.
+func (p *proc) until(at time.Time) bool {
+	if p.runner.script.Instant {
+		at = time.Now()
+	}
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-p.ended:
+		return false
+	}
+}
+
+// address is the same for all vantages: nobody listens there.
+func address(s experiment.Service, port int) (string, bool) {
+	return net.JoinHostPort(s.Name+".invalid", strconv.Itoa(port)), slices.Contains(s.Ports, port)
+}
+
+// Addr implements experiment.Proc.
+func (p *proc) Addr(port int, _ experiment.Vantage) (string, error) {
+	addr, ok := address(p.service, port)
+	if !ok {
+		return "", fmt.Errorf("service %s declares no port %d", p.service.Name, port)
+	}
+	return addr, nil
+}
+
+// Logs implements experiment.Proc.
+func (p *proc) Logs(ctx context.Context, follow bool) (io.ReadCloser, error) {
+	if follow {
+		return newFollower(ctx, p.out), nil
+	}
+	return io.NopCloser(p.out.snapshot()), nil
+}
+
+// Usage implements experiment.Proc.
+func (p *proc) Usage(context.Context) (experiment.Usage, error) {
+	at, processes := time.Now(), 1.0
+	select {
+	case <-p.ended:
+		at, processes = p.exit.At, 0
+	default:
+	}
+	counters := map[experiment.Counter]float64{
+		experiment.CounterCPU:        p.behaviour.CPU * at.Sub(p.began).Seconds(),
+		experiment.CounterMemory:     1 << 20,
+		experiment.CounterMemoryPeak: 1 << 20,
+		experiment.CounterProcesses:  processes,
+	}
+	maps.Copy(counters, p.behaviour.Counters)
+	return experiment.Usage{At: at, Counters: counters}, nil
+}
+
+// Wait implements experiment.Proc.
+func (p *proc) Wait(ctx context.Context) (experiment.Exit, error) {
+	select {
+	case <-p.ended:
+		return p.exit, nil
+	case <-ctx.Done():
+		return experiment.Exit{}, fmt.Errorf("wait for service %s: %w", p.service.Name, ctx.Err())
+	}
+}
+
+// Stop implements experiment.Proc.
+func (p *proc) Stop(ctx context.Context) error {
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	code := 0
+	if p.behaviour.Stubborn {
+		patience := p.service.StopTimeout
+		if patience == 0 {
+			patience = defaultStopTimeout
+		}
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		select {
+		case <-p.ended:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		code = 137
+	}
+	p.end(code, false)
+	return nil
+}
+
+// Exec implements experiment.Execer.
+func (p *proc) Exec(ctx context.Context, argv []string) (experiment.ExecResult, error) {
+	select {
+	case <-p.ended:
+		return experiment.ExecResult{}, fmt.Errorf("exec in service %s: it has ended", p.service.Name)
+	default:
+	}
+	var out experiment.ExecResult
+	if p.behaviour.Exec != nil {
+		p.runner.ask(func() { out = p.behaviour.Exec(argv) })
+	}
+	return out, ctx.Err()
+}
+
+// ReadFile implements experiment.Execer.
+func (p *proc) ReadFile(_ context.Context, path string) ([]byte, error) {
+	text, ok := p.behaviour.Files[path]
+	if !ok {
+		return nil, fmt.Errorf("read %s in service %s: %w", path, p.service.Name, fs.ErrNotExist)
+	}
+	return []byte(text), nil
+}

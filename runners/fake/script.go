@@ -1,0 +1,140 @@
+// Package fake is a runner without processes: services do what a script says.
+//
+// It is for tests of whatever drives a runner. It passes the conformance suite for
+// what it claims, uses nothing but channels and timers, and works inside a
+// testing/synctest bubble, where a sweep of hours takes no time. The generator
+// speaks the real protocol, so everything that reads it is tested too.
+//
+// What is not done: services answer no requests. Steps that run a command are
+// answered by Behaviour.Exec; steps over HTTP cannot be.
+package fake
+
+import (
+	"strings"
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// Script says what happens. The zero value: everything goes well, and every
+// generator reports 1000 successes a second.
+type Script struct {
+	// Host is what Check answers; nil: a host with four cores.
+	Host *experiment.Host
+	// CheckFault and PrepareFault fail Check and Prepare.
+	CheckFault, PrepareFault error
+	// Open fails the opening of an environment.
+	Open func(Run) error
+	// Service says how a service behaves; also asked for the link proxy and the
+	// generator.
+	Service func(Run, experiment.Service) Behaviour
+	// Load says what the generator of a run reports. Nil: Throughput(1000).
+	Load func(Run, experiment.Load) Generation
+	// Instant lets generators report their phases at once, with the times at which
+	// they would have begun, instead of waiting for them.
+	Instant bool
+}
+
+// Run is an environment as a script sees it.
+type Run struct {
+	Key      experiment.RunKey
+	N        int                  // which opening this is, from 1
+	Services []experiment.Service // launched so far, in order, own ports resolved
+}
+
+// Env gives a variable of a launched service, which is how a script knows the
+// cell of a run.
+func (r Run) Env(service, name string) string {
+	for _, s := range r.Services {
+		if s.Name != service {
+			continue
+		}
+		for _, e := range s.Env {
+			if e.Name == name {
+				text, _ := e.Value.Literal()
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// Behaviour is what a service does. The zero value: ready at once, alive until it
+// is stopped, silent.
+type Behaviour struct {
+	Fault      error         // Launch fails with it: the infrastructure's failure
+	ReadyAfter time.Duration // beyond the within of its ready step it is never ready
+	Exit       *Exit         // ends by itself
+	Stubborn   bool          // ignores SIGTERM
+	Stdout     string        // written at once, before Stderr
+	Stderr     string
+	CPU        float64                              // processors that it uses all the time
+	Counters   map[experiment.Counter]float64       // further counters, as they stand
+	Exec       func([]string) experiment.ExecResult // nil: every command succeeds, silently
+	Files      map[string]string
+}
+
+// Exit is an end after some time, from the launch on. An end that is due when the
+// service would be ready comes first.
+type Exit struct {
+	After     time.Duration
+	Code      int
+	OOMKilled bool
+}
+
+// Generation is what a generator reports.
+type Generation struct {
+	Result experiment.LoadResult // Window is filled if zero
+	// Cut ends the output when this phase would begin: the result is incomplete.
+	// Empty: it is whole.
+	Cut experiment.Phase
+}
+
+// Throughput is a clean result: so many successes a second, none failed. Counts
+// are those of the load's window.
+func Throughput(perSecond float64) Generation {
+	return Generation{Result: experiment.LoadResult{Observations: []experiment.Observation{
+		{Metric: "throughput", Phase: experiment.PhaseMeasure, Value: perSecond, Unit: experiment.UnitPerSecond},
+		{Metric: "offered", Phase: experiment.PhaseMeasure, Value: perSecond, Unit: experiment.UnitPerSecond},
+		{Metric: "sent", Phase: experiment.PhaseMeasure, Value: perSecond, Unit: experiment.UnitPerSecond},
+		{Metric: "error_rate", Phase: experiment.PhaseMeasure, Value: 0, Unit: experiment.UnitRatio},
+		{Metric: "unfinished", Phase: experiment.PhaseMeasure, Value: 0, Unit: experiment.UnitCount},
+	}}}
+}
+
+// complete fills what follows from the load.
+func (g Generation) complete(l experiment.Load) Generation {
+	if g.Result.Window == 0 {
+		g.Result.Window = l.Measure
+	}
+	rate, ok := experiment.Observed(g.Result.Observations, "throughput")
+	if _, given := experiment.Observed(g.Result.Observations, "requests_done"); ok && !given {
+		done := rate * g.Result.Window.Seconds()
+		g.Result.Observations = append(g.Result.Observations[:len(g.Result.Observations):len(g.Result.Observations)],
+			experiment.Observation{Metric: "requests_done", Phase: experiment.PhaseMeasure, Value: done, Unit: experiment.UnitCount})
+		if g.Result.Statuses == nil {
+			g.Result.Statuses = map[string]int64{"200": int64(done)}
+		}
+	}
+	return g
+}
+
+// literal resolves what a service says about itself.
+func literal(s experiment.Service, addr func(int) (string, bool)) experiment.Service {
+	return s.Resolve(func(ref experiment.Ref) (string, bool) {
+		if ref.Kind != experiment.RefSelf {
+			return "", false
+		}
+		return addr(ref.Port)
+	})
+}
+
+// environ looks up a variable in the form "NAME=value".
+func environ(env []string, name string) (string, bool) {
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
