@@ -84,17 +84,17 @@ func levelText(l experiment.Level) string {
 
 func (v PlanView) remarks() []remark {
 	p := v.Placement
-	all := []remark{
-		{title: "load", lines: []string{v.load()}},
-		{title: "cores", lines: []string{fmt.Sprintf("subject %s, backing %s, generator %s, conductor %s (%s)",
-			cores(p.Subject), cores(p.Backing), cores(p.Load), cores(p.Conductor), p.Reason)}},
-		{title: "expected", lines: []string{Duration(v.Duration) + ", " + Quantity(float64(v.DiskBytes), experiment.UnitBytes) + " in the database"}},
-		{title: "order", lines: v.order(), list: true},
+	placed := fmt.Sprintf("subject %s, backing %s, generator %s, conductor %s", cores(p.Subject), cores(p.Backing), cores(p.Load), cores(p.Conductor))
+	if p.Reason != "" {
+		placed += " (" + p.Reason + ")"
 	}
-	if len(v.Warnings) > 0 {
-		all = append(all, remark{title: "warnings", lines: v.Warnings, list: true})
-	}
-	return all
+	return filled(
+		remark{title: "load", lines: []string{v.load()}},
+		remark{title: "cores", lines: []string{placed}},
+		remark{title: "expected", lines: []string{Duration(v.Duration) + ", " + Quantity(float64(v.DiskBytes), experiment.UnitBytes) + " in the database"}},
+		remark{title: "order", lines: v.order(), list: true},
+		remark{title: "warnings", lines: v.Warnings, list: true},
+	)
 }
 
 func cores(c experiment.CoreSet) string {
@@ -210,8 +210,11 @@ func (v PlanView) json() planJSON {
 			Settings: append([]experiment.Setting{}, c.Settings...)})
 	}
 	for _, run := range v.Order {
-		c := v.cell(run.Cell)
-		out.Order = append(out.Order, planRunJSON{Round: run.Round, Cell: c.Label(), Condition: c.Condition})
+		j := planRunJSON{Round: run.Round, Cell: string(run.Cell)}
+		if c := v.cell(run.Cell); c.Role != "" {
+			j.Cell, j.Condition = c.Label(), c.Condition
+		}
+		out.Order = append(out.Order, j)
 	}
 	return out
 }

@@ -46,17 +46,21 @@ func remarksMarkdown(all []remark) string {
 }
 
 func (r Report) remarks() []remark {
-	all := []remark{
-		{title: "method", lines: []string{r.method()}},
-		{title: "verdicts", lines: r.degrees()},
-		{title: "flags", lines: r.legend()},
-		{title: "generator CPU", lines: r.generatorCPU()},
-		{title: "not tested", lines: r.notTested(), list: true},
-		{title: "distrust", lines: r.grouped(experiment.SeverityInvalid, experiment.SeverityWarn), list: true},
-		{title: "notes", lines: r.grouped(experiment.SeverityNote), list: true},
-		{title: "excluded runs", lines: r.excluded(), list: true},
-		{title: "more rounds", lines: r.advice()},
-	}
+	return filled(
+		remark{title: "method", lines: []string{r.method()}},
+		remark{title: "verdicts", lines: r.degrees()},
+		remark{title: "flags", lines: r.legend()},
+		remark{title: "generator CPU", lines: r.generatorCPU()},
+		remark{title: "not tested", lines: r.notTested(), list: true},
+		remark{title: "distrust", lines: r.grouped(experiment.SeverityInvalid, experiment.SeverityWarn), list: true},
+		remark{title: "notes", lines: r.grouped(experiment.SeverityNote), list: true},
+		remark{title: "excluded runs", lines: r.excluded(), list: true},
+		remark{title: "more rounds", lines: r.advice()},
+	)
+}
+
+// filled leaves out remarks that say nothing.
+func filled(all ...remark) []remark {
 	return slices.DeleteFunc(all, func(m remark) bool { return len(m.lines) == 0 })
 }
 

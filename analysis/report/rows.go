@@ -38,7 +38,7 @@ func rowsGrid(w io.Writer, cols []string, rows iter.Seq2[[]any, error], f Format
 	for i, c := range cols {
 		g.columns[i].title = plain(c)
 	}
-	numbers := make([]int, len(cols))
+	numbers, texts := make([]bool, len(cols)), make([]bool, len(cols))
 	for row, err := range rows {
 		if err != nil {
 			return err
@@ -48,14 +48,17 @@ func rowsGrid(w io.Writer, cols []string, rows iter.Seq2[[]any, error], f Format
 			v := at(row, i)
 			line[i] = plain(valueText(v, "NULL"))
 			switch v.(type) {
-			case nil, int64, float64, int:
-				numbers[i]++
+			case nil:
+			case int64, float64, int:
+				numbers[i] = true
+			default:
+				texts[i] = true
 			}
 		}
 		g.rows = append(g.rows, line)
 	}
 	for i := range g.columns {
-		g.columns[i].right = len(g.rows) > 0 && numbers[i] == len(g.rows)
+		g.columns[i].right = numbers[i] && !texts[i]
 	}
 	if f == Markdown {
 		return write(w, g.markdown())

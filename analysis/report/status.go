@@ -94,17 +94,11 @@ func (v StatusView) grid(r Report) *grid {
 }
 
 func (v StatusView) remarks(r Report) []remark {
-	var all []remark
-	for _, m := range []remark{
-		{title: "distrust", lines: r.grouped(experiment.SeverityInvalid, experiment.SeverityWarn), list: true},
-		{title: "notes", lines: r.grouped(experiment.SeverityNote), list: true},
-		{title: "excluded runs", lines: r.excluded(), list: true},
-	} {
-		if len(m.lines) > 0 {
-			all = append(all, m)
-		}
-	}
-	return all
+	return filled(
+		remark{title: "distrust", lines: r.grouped(experiment.SeverityInvalid, experiment.SeverityWarn), list: true},
+		remark{title: "notes", lines: r.grouped(experiment.SeverityNote), list: true},
+		remark{title: "excluded runs", lines: r.excluded(), list: true},
+	)
 }
 
 func (v StatusView) text(r Report) string {

@@ -191,10 +191,11 @@ func difference(v, low, high *float64, u experiment.Unit) string {
 		sizes = append(sizes, *low, *high)
 	}
 	s := commonScale(sizes, u)
-	d := 0
+	largest := 0.0
 	for _, x := range sizes {
-		d = max(d, min(decimals(x/s.factor), 3))
+		largest = max(largest, math.Abs(x/s.factor))
 	}
+	d := decimals(largest)
 	unit := s.unit
 	if unit == "%" {
 		unit = "pp"
