@@ -1,0 +1,104 @@
+package load
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+func TestPacerAt(t *testing.T) {
+	const ms = time.Millisecond
+	tests := map[string]struct {
+		pacer Pacer
+		k     int64
+		want  time.Duration
+	}{
+		"the first arrival comes at once":                   {Pacer{Rate: 1000}, 0, 0},
+		"the second a period later":                         {Pacer{Rate: 1000}, 1, ms},
+		"a period that is no whole number of nanoseconds":   {Pacer{Rate: 3}, 1, 333_333_333},
+		"errors of rounding do not add up":                  {Pacer{Rate: 3}, 3_000_000, 1_000_000 * time.Second},
+		"less than one arrival a second":                    {Pacer{Rate: 0.5}, 3, 6 * time.Second},
+		"the ramp begins with an arrival":                   {Pacer{Rate: 1000, Ramp: 2 * time.Second}, 0, 0},
+		"a quarter of the ramp's arrivals by its half":      {Pacer{Rate: 1000, Ramp: 2 * time.Second}, 250, time.Second},
+		"half of rate times ramp by its end":                {Pacer{Rate: 1000, Ramp: 2 * time.Second}, 1000, 2 * time.Second},
+		"steady after the ramp":                             {Pacer{Rate: 1000, Ramp: 2 * time.Second}, 1001, 2001 * ms},
+		"a ramp shorter than a period delays by half of it": {Pacer{Rate: 1, Ramp: 100 * ms}, 1, 1050 * ms},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tt.pacer.At(tt.k); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestPacerWait(t *testing.T) {
+	p := Pacer{Rate: 100}
+	tests := map[string]struct {
+		elapsed time.Duration
+		sent    int64
+		want    time.Duration
+	}{
+		"at the start nothing is to be waited for": {0, 0, 0},
+		"after the first arrival a period":         {0, 1, 10 * time.Millisecond},
+		"between two arrivals the rest":            {4 * time.Millisecond, 1, 6 * time.Millisecond},
+		"exactly when due":                         {10 * time.Millisecond, 1, 0},
+		"behind the schedule there is no wait":     {time.Second, 5, 0},
+		"ahead of it a long one":                   {0, 100, time.Second},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := p.Wait(tt.elapsed, tt.sent); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// Arrivals follow one another, and their number by any time is that of the
+// formula.
+func TestPacerKeepsToItsFormula(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		p := Pacer{Rate: math.Exp(rng.Float64()*12 - 2), Ramp: time.Duration(rng.Int64N(int64(10 * time.Second)))}
+		last := time.Duration(-1)
+		for k := range int64(2000) {
+			at := p.At(k)
+			if at < last {
+				t.Fatalf("%+v: arrival %d at %v comes before the one at %v", p, k, at, last)
+			}
+			last = at
+			s, ramp := at.Seconds(), p.Ramp.Seconds()
+			due := p.Rate*ramp/2 + p.Rate*(s-ramp)
+			if s <= ramp && ramp > 0 {
+				due = p.Rate * s * s / (2 * ramp)
+			}
+			if math.Abs(due-float64(k)) > 1e-3 {
+				t.Fatalf("%+v: by the time of arrival %d, %g are due", p, k, due)
+			}
+		}
+	}
+}
+
+func TestUserStart(t *testing.T) {
+	var got []time.Duration
+	for i := range 4 {
+		got = append(got, UserStart(i, 4, 2*time.Second))
+	}
+	for i, want := range []time.Duration{0, 500 * time.Millisecond, time.Second, 1500 * time.Millisecond} {
+		if got[i] != want {
+			t.Errorf("user %d starts at %v, want %v", i, got[i], want)
+		}
+	}
+}
+
+func BenchmarkPacer(b *testing.B) {
+	p := Pacer{Rate: 12345, Ramp: time.Second}
+	var k int64
+	for b.Loop() {
+		p.Wait(time.Second, k)
+		k++
+	}
+}

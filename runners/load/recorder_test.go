@@ -1,0 +1,258 @@
+package load
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+const ms = time.Millisecond
+
+// Every moment lies in exactly one slice, and none straddles the window's ends.
+func TestSlicesNeverStraddleTheWindow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		l := experiment.Load{Measure: minWindow + time.Duration(rng.Int64N(int64(20*time.Minute)))}
+		g := newGrid(l)
+		if g.begin(0) != 0 || g.begin(g.count) != l.Measure {
+			t.Fatalf("window %v: slices 0 and %d begin at %v and %v", l.Measure, g.count, g.begin(0), g.begin(g.count))
+		}
+		for range 20 {
+			at := time.Duration(rng.Int64N(3*int64(l.Measure))) - l.Measure
+			checkSlice(t, g, at)
+		}
+		for _, at := range []time.Duration{-1, 0, l.Measure - 1, l.Measure} {
+			checkSlice(t, g, at)
+		}
+	}
+}
+
+func checkSlice(t *testing.T, g grid, at time.Duration) {
+	t.Helper()
+	i := g.index(at)
+	if at < g.begin(i) || at >= g.begin(i+1) {
+		t.Fatalf("window %v: %v is put into slice %d, [%v, %v)", g.window, at, i, g.begin(i), g.begin(i+1))
+	}
+	if inside := at >= 0 && at < g.window; inside != (i >= 0 && i < g.count) {
+		t.Fatalf("window %v: %v is put into slice %d of %d", g.window, at, i, g.count)
+	}
+}
+
+func TestRecorderSeparatesWindowAndSuccess(t *testing.T) {
+	r := newRecorder(experiment.Load{Warmup: time.Second, Measure: time.Second, Timeout: time.Second, Open: &experiment.OpenLoad{Rate: 1, InFlight: 9}})
+	ok := outcome{status: 200}
+	one := func(intended, sent, end time.Duration, o outcome) {
+		r.offer(intended)
+		r.send(intended, sent)
+		r.done(intended, sent, end, o)
+	}
+	one(-500*ms, -500*ms, -400*ms, ok)                                  // before the window
+	one(-100*ms, -100*ms, 100*ms, ok)                                   // completes inside
+	one(0, 0, 200*ms, ok)                                               // inside
+	one(300*ms, 350*ms, 400*ms, outcome{status: 503, kind: kindStatus}) // a failure
+	one(500*ms, 600*ms, 1600*ms, outcome{kind: kindTimeout})            // fails in drain
+	one(900*ms, 1100*ms, 1300*ms, ok)                                   // sent in drain
+	one(999999999, 1000*ms, 1001*ms, ok)                                // the last moment inside
+	r.drop(700 * ms)                                                    // inside
+	r.drop(-700 * ms)                                                   // before
+	r.offer(800 * ms)                                                   // sent, never answered
+	r.send(800*ms, 850*ms)                                              //
+	r.unfinished(800*ms, 850*ms, 2000*ms)                               //
+	r.offer(850 * ms)                                                   // never sent
+	r.unfinished(850*ms, never, 2000*ms)                                //
+	points := flatten(r, r.closeSlices(2*time.Second, true))
+	got, err := r.summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{
+		"throughput": 2, "offered": 8, "sent": 4, "dropped": 1.0 / 8, "error_rate": 1.0 / 3, "unfinished": 2,
+		"requests_done": 3, "latency_count": 5,
+		// 100 + 200 + 100 + 500 + 100 + 0 + 200 + 150 ms inside the window
+		"in_flight": 1.35,
+		// 1.000001 ms, 200 ms, 400 ms, 1150 ms, 1200 ms
+		"latency_p50": 0.4, "latency_p90": 1.2, "latency_p95": 1.2, "latency_p99": 1.2, "latency_p999": 1.2, "latency_max": 1.2,
+		// 100 ms, 1100 ms
+		"failed_latency_p50": 0.1, "failed_latency_p90": 1.1, "failed_latency_p95": 1.1, "failed_latency_p99": 1.1, "failed_latency_p999": 1.1, "failed_latency_max": 1.1,
+		// 1 ms, 200 ms, 200 ms, 1150 ms
+		"service_time_p50": 0.2, "service_time_p90": 1.15, "service_time_p95": 1.15, "service_time_p99": 1.15, "service_time_p999": 1.15, "service_time_max": 1.15,
+		"lateness_p99": 0.2,
+	}
+	if d := cmp.Diff(observed(t, got), want, within(0.001)); d != "" {
+		t.Errorf("observations (-got +want):\n%s", d)
+	}
+	if d := cmp.Diff(got.Statuses, map[string]int64{"200": 2, "503": 1}); d != "" {
+		t.Errorf("statuses (-got +want):\n%s", d)
+	}
+	if d := cmp.Diff(got.Errors, map[string]int64{"status": 1}); d != "" {
+		t.Errorf("errors (-got +want):\n%s", d)
+	}
+	total := experiment.Totals{
+		Offered: 11, Sent: 8, Dropped: 2, Waiting: 1, OK: 5, Failed: 2, Unfinished: 2,
+		Statuses: map[string]int64{"200": 5, "503": 1}, Errors: map[string]int64{"status": 1, "timeout": 1},
+	}
+	if d := cmp.Diff(got.Total, total); d != "" {
+		t.Errorf("total (-got +want):\n%s", d)
+	}
+	checkSums(t, got, points, time.Second)
+}
+
+func TestNothingToSayIsAbsent(t *testing.T) {
+	r := newRecorder(experiment.Load{Measure: time.Second, Closed: &experiment.ClosedLoad{Users: 1}})
+	r.closeSlices(time.Second, true)
+	got, err := r.summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"throughput": 0, "offered": 0, "sent": 0, "unfinished": 0, "in_flight": 0, "requests_done": 0, "latency_count": 0}
+	if d := cmp.Diff(observed(t, got), want); d != "" {
+		t.Errorf("(-got +want):\n%s", d)
+	}
+	if len(got.Histograms)+len(got.Statuses)+len(got.Errors) > 0 {
+		t.Errorf("histograms %v, statuses %v, errors %v", got.Histograms, got.Statuses, got.Errors)
+	}
+}
+
+func TestHistogramsKeepWhatIsBeyondTheirRange(t *testing.T) {
+	d := newDistribution()
+	for _, v := range []time.Duration{0, 400, 1499, 90 * time.Minute, time.Hour, 123456 * time.Microsecond} {
+		d.add(v)
+	}
+	h, err := d.encode(experiment.HistogramSuccess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Count != 6 || h.Overflow != 1 {
+		t.Errorf("count %d, overflow %d, want 6 and 1", h.Count, h.Overflow)
+	}
+	back, err := hdrhistogram.Decode([]byte(base64.StdEncoding.EncodeToString(h.Blob)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, b := range back.Distribution() {
+		if b.Count > 0 {
+			got = append(got, fmt.Sprintf("%d-%d: %d", b.From, b.To, b.Count))
+		}
+	}
+	if len(got) != 3 || got[0] != "1-1: 3" {
+		t.Errorf("got %v, want three values of 1 µs, one about 123456 and two about 3.6e9", got)
+	}
+	if q := d.quantile(0.6); math.Abs(q-0.123456) > 0.000124 {
+		t.Errorf("quantile 0.6: %g", q)
+	}
+	if q := d.quantile(1); q != 3600 {
+		t.Errorf("largest: %g", q)
+	}
+}
+
+func TestLateEventsCountOnceInTheFirstOpenSlice(t *testing.T) {
+	r := newRecorder(experiment.Load{Measure: time.Second, Closed: &experiment.ClosedLoad{Users: 1}})
+	r.offer(10 * ms)
+	points := flatten(r, r.closeSlices(500*ms, false))
+	r.send(10*ms, 20*ms) // recorded long after
+	r.done(10*ms, 20*ms, 30*ms, outcome{status: 200})
+	points = append(points, flatten(r, r.closeSlices(time.Second, true))...)
+	got, err := r.summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSums(t, got, points, time.Second)
+}
+
+func TestArrivalsThatAreStillToComeHoldTheirSliceOpen(t *testing.T) {
+	r := newRecorder(experiment.Load{Measure: time.Second, Open: &experiment.OpenLoad{Rate: 1, InFlight: 1}})
+	r.expect(120 * ms)
+	if got := r.closeSlices(900*ms, false); len(got) != 2 {
+		t.Errorf("%d slices of 50 ms were closed, want 2: an arrival at 120 ms is expected", len(got))
+	}
+	r.expect(never)
+	if got := r.closeSlices(900*ms, false); len(got) != 14 {
+		t.Errorf("%d slices were closed, want those up to 800 ms", len(got))
+	}
+}
+
+// observed gives the observations by name, all of the window.
+func observed(t testing.TB, r experiment.LoadResult) map[string]float64 {
+	t.Helper()
+	out := map[string]float64{}
+	for _, o := range r.Observations {
+		m, known := experiment.MetricByName(o.Metric)
+		_, twice := out[o.Metric]
+		if o.Phase != experiment.PhaseMeasure || twice || known && m.Unit != o.Unit {
+			t.Errorf("%+v: phase, unit or second of its name", o)
+		}
+		out[o.Metric] = o.Value
+	}
+	return out
+}
+
+func within(fraction float64) cmp.Option {
+	return cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= fraction*max(math.Abs(a), math.Abs(b)) })
+}
+
+func flatten(r *recorder, done []closed) []experiment.SeriesPoint {
+	var points []experiment.SeriesPoint
+	for _, c := range done {
+		points = append(points, r.timeline.points(c)...)
+	}
+	return points
+}
+
+// checkSums compares the sums of the slices with totals and window.
+func checkSums(t testing.TB, r experiment.LoadResult, points []experiment.SeriesPoint, window time.Duration) {
+	t.Helper()
+	all, in := map[string]float64{}, map[string]float64{}
+	seen := map[experiment.SeriesPoint]bool{}
+	for _, p := range points {
+		all[p.Metric] += p.Value
+		if p.AtMS >= 0 && p.AtMS < window.Milliseconds() {
+			in[p.Metric] += p.Value
+		}
+		key := experiment.SeriesPoint{Metric: p.Metric, AtMS: p.AtMS}
+		if seen[key] {
+			t.Errorf("%s has two points at %d ms", p.Metric, p.AtMS)
+		}
+		seen[key] = true
+	}
+	x := r.Total
+	for metric, want := range map[string]int64{"offered": x.Offered, "sent": x.Sent, "dropped": x.Dropped, "done": x.OK + x.Failed, "failed": x.Failed} {
+		if int64(all[metric]) != want {
+			t.Errorf("slices of %s add up to %g, in total there are %d", metric, all[metric], want)
+		}
+	}
+	o := observed(t, r)
+	for metric, want := range map[string]float64{
+		"offered": o["offered"] * window.Seconds(), "sent": o["sent"] * window.Seconds(), "done": o["requests_done"],
+		"failed": o["requests_done"] - o["throughput"]*window.Seconds(),
+	} {
+		if math.Abs(in[metric]-want) > 1e-6 {
+			t.Errorf("slices of %s in the window add up to %g, the window has %g", metric, in[metric], want)
+		}
+	}
+	if want := int64(math.Round(o["dropped"] * o["offered"] * window.Seconds())); int64(in["dropped"]) != want {
+		t.Errorf("slices of dropped in the window add up to %g, the window has %d", in["dropped"], want)
+	}
+}
+
+func BenchmarkRecorder(b *testing.B) {
+	r := newRecorder(experiment.Load{Measure: time.Hour, Closed: &experiment.ClosedLoad{Users: 1}})
+	at := time.Duration(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.offer(at)
+		r.send(at, at+1000)
+		r.done(at, at+1000, at+500_000, outcome{status: 200})
+		if at += 20_000; at%(100*ms) == 0 {
+			r.recycle(r.closeSlices(at, false))
+		}
+	}
+}
