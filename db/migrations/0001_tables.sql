@@ -108,8 +108,7 @@ CREATE TABLE runs (
     round       INTEGER NOT NULL CHECK (round >= 1),
     attempt     INTEGER NOT NULL CHECK (attempt >= 1),
     seq         INTEGER CHECK (seq >= 1),  -- executed order inside the sweep; NULL before it began
-    state       TEXT    NOT NULL CHECK (state IN ('pending', 'running', 'ok', 'invalid',
-                        'failed:subject', 'failed:infrastructure', 'interrupted', 'superseded', 'skipped')),
+    state       TEXT    NOT NULL CHECK (state IN ('pending', 'running', 'ok', 'invalid', 'failed:subject', 'failed:infrastructure', 'interrupted', 'superseded', 'skipped')),
     reason      TEXT    NOT NULL,          -- free text or the code that decided
     config_hash TEXT    NOT NULL,          -- of everything effective; '' before the end
     began       INTEGER,                   -- ns
@@ -242,8 +241,7 @@ CREATE TABLE comparisons (
     p_adjusted       REAL,                 -- over the family
     n                INTEGER NOT NULL CHECK (n >= 0), -- rounds compared
     method           TEXT    CHECK (method IN ('pooled+own', 'own', 'welch')), -- NULL without an interval
-    verdict          TEXT    NOT NULL CHECK (verdict IN ('better', 'worse', 'higher', 'lower', 'equivalent',
-                             'inconclusive', 'not-tested', 'fails', 'meets', 'misses', 'pending', 'invalid')),
+    verdict          TEXT    NOT NULL CHECK (verdict IN ('better', 'worse', 'higher', 'lower', 'equivalent', 'inconclusive', 'not-tested', 'fails', 'meets', 'misses', 'pending', 'invalid')),
     reason           TEXT    NOT NULL,
     material         TEXT    CHECK (material IN ('proven', 'likely', 'unproven')),
     rounds_needed    INTEGER NOT NULL,     -- still needed, an estimate; 0: not estimated
