@@ -69,6 +69,7 @@ type conn struct {
 	room   int64  // bytes that may still be read
 	path   []byte // of the next request
 	out    []byte
+	fault  error       // of the last read
 	forget func() bool // ends the watch over the context
 }
 
@@ -79,6 +80,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(p)
 	c.room -= int64(n)
+	c.fault = err
 	return n, err
 }
 
@@ -116,6 +118,8 @@ func (c *client) do(ctx context.Context, cn *conn, deadline time.Time) outcome {
 		cn.drop()
 	}
 	switch {
+	case err != nil && cn.fault != nil: // a half-read response looks malformed
+		return outcome{kind: kindOf(cn.fault, kindProtocol)}
 	case err != nil:
 		return outcome{kind: kindOf(err, kindProtocol)}
 	case status < 200 || status > 399:
@@ -132,7 +136,7 @@ func (c *client) open(ctx context.Context, cn *conn, deadline time.Time) error {
 	if err != nil {
 		return err
 	}
-	cn.Conn = nc
+	cn.Conn, cn.fault = nc, nil
 	cn.forget = context.AfterFunc(ctx, func() { _ = nc.Close() })
 	if cn.in == nil {
 		cn.in = bufio.NewReader(cn)

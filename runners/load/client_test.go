@@ -1,0 +1,205 @@
+package load
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// scripted serves each connection by answering the n-th request on it (from 0)
+// with answers[n] and then closing; "RST" resets instead, "" hangs.
+func scripted(t *testing.T, answers ...string) (address string, requests *atomic.Int64) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	requests = new(atomic.Int64)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go answer(c, requests, answers)
+		}
+	}()
+	return l.Addr().String(), requests
+}
+
+func answer(c net.Conn, requests *atomic.Int64, answers []string) {
+	defer c.Close()
+	in := bufio.NewReader(c)
+	for _, a := range answers {
+		if _, err := http.ReadRequest(in); err != nil {
+			return
+		}
+		requests.Add(1)
+		switch a {
+		case "RST":
+			_ = c.(*net.TCPConn).SetLinger(0)
+			return
+		case "":
+			_, _ = in.ReadByte()
+			return
+		}
+		if _, err := io.WriteString(c, a); err != nil {
+			return
+		}
+	}
+}
+
+const ok2 = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+func TestClientReadsEveryFormOfResponse(t *testing.T) {
+	tests := map[string]struct {
+		method  string
+		answers []string // on one connection
+		want    []outcome
+		dials   int64
+	}{
+		"length":                  {"GET", []string{ok2, ok2}, []outcome{{status: 200}, {status: 200}}, 1},
+		"chunked, with a trailer": {"GET", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n3\r\nabc\r\n0\r\nX: y\r\n\r\n", ok2}, []outcome{{status: 200}, {status: 200}}, 1},
+		"up to the close":         {"GET", []string{"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall of it"}, []outcome{{status: 200}, {status: 200}}, 2},
+		"HTTP/1.0":                {"GET", []string{"HTTP/1.0 200 OK\r\n\r\nold"}, []outcome{{status: 200}, {status: 200}}, 2},
+		"HEAD has no body":        {"HEAD", []string{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", ok2[:len(ok2)-2]}, []outcome{{status: 200}, {status: 200}}, 1},
+		"204 has no body":         {"GET", []string{"HTTP/1.1 204 No Content\r\n\r\n", ok2}, []outcome{{status: 204}, {status: 200}}, 1},
+		"304 has no body":         {"GET", []string{"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", ok2}, []outcome{{status: 304}, {status: 200}}, 1},
+		"100 and 103 go ahead":    {"POST", []string{"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + ok2, ok2}, []outcome{{status: 200}, {status: 200}}, 1},
+		"1xx without end":         {"GET", []string{strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 9)}, []outcome{{kind: kindProtocol}}, 1},
+		"101 is final":            {"GET", []string{"HTTP/1.1 101 Switching Protocols\r\n\r\n"}, []outcome{{status: 101, kind: kindStatus}, {status: 101, kind: kindStatus}}, 2},
+		"399 is a success":        {"GET", []string{"HTTP/1.1 399 X\r\nContent-Length: 0\r\n\r\n", ok2}, []outcome{{status: 399}, {status: 200}}, 1},
+		"400 is none":             {"GET", []string{"HTTP/1.1 400 X\r\nContent-Length: 0\r\n\r\n", ok2}, []outcome{{status: 400, kind: kindStatus}, {status: 200}}, 1},
+		"no HTTP":                 {"GET", []string{"hello\r\n"}, []outcome{{kind: kindProtocol}, {kind: kindProtocol}}, 2},
+		"wrong chunk":             {"GET", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}, []outcome{{kind: kindProtocol}}, 1},
+		"head beyond reason":      {"GET", []string{"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxHeader)}, []outcome{{kind: kindProtocol}}, 1},
+		"closed before the head":  {"GET", []string{"HTTP/1.1 200 OK\r\nX"}, []outcome{{kind: kindEOF}, {kind: kindEOF}}, 2},
+		"closed inside the body":  {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"}, []outcome{{kind: kindEOF}, {kind: kindEOF}}, 2},
+		"closed inside a chunk":   {"GET", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf"}, []outcome{{kind: kindEOF}}, 1},
+		"reset":                   {"GET", []string{"RST"}, []outcome{{kind: kindReset}, {kind: kindReset}}, 2},
+		"more than was asked for": {"GET", []string{ok2 + ok2, ok2}, []outcome{{status: 200}, {status: 200}}, 2},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			address, requests := scripted(t, tt.answers...)
+			var dials atomic.Int64
+			c := newClient(experiment.Load{Target: address, Method: tt.method, KeepAlive: true}, counted(&dials))
+			cn := conn{path: []byte("/x")}
+			defer cn.drop()
+			for i, want := range tt.want {
+				if got := c.do(t.Context(), &cn, time.Now().Add(time.Minute)); got != want {
+					t.Errorf("request %d: got %+v, want %+v", i, got, want)
+				}
+			}
+			if dials.Load() != tt.dials {
+				t.Errorf("%d connections, want %d", dials.Load(), tt.dials)
+			}
+			if requests.Load() != int64(len(tt.want)) {
+				t.Errorf("the server counted %d requests, want %d", requests.Load(), len(tt.want))
+			}
+		})
+	}
+}
+
+func counted(dials *atomic.Int64) DialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		dials.Add(1)
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}
+}
+
+func TestClientOpensAConnectionForEachRequestWithoutKeepAlive(t *testing.T) {
+	address, _ := scripted(t, ok2, ok2, ok2)
+	var dials atomic.Int64
+	c := newClient(experiment.Load{Target: address, Method: "GET"}, counted(&dials))
+	cn := conn{path: []byte("/")}
+	for range 3 {
+		if got := c.do(t.Context(), &cn, time.Now().Add(time.Minute)); got != (outcome{status: 200}) {
+			t.Errorf("got %+v", got)
+		}
+		if cn.Conn != nil {
+			t.Error("the connection was left open")
+		}
+	}
+	if dials.Load() != 3 {
+		t.Errorf("%d connections, want 3", dials.Load())
+	}
+	if !strings.Contains(string(c.tail), "Connection: close\r\n") {
+		t.Error("the server is not told")
+	}
+}
+
+func TestClientTimesOut(t *testing.T) {
+	address, _ := scripted(t, "")
+	c := newClient(experiment.Load{Target: address, Method: "GET", KeepAlive: true}, (&net.Dialer{}).DialContext)
+	cn := conn{path: []byte("/")}
+	if got := c.do(t.Context(), &cn, time.Now().Add(20*ms)); got != (outcome{kind: kindTimeout}) {
+		t.Errorf("got %+v", got)
+	}
+	if cn.Conn != nil {
+		t.Error("a connection with a response to come was kept")
+	}
+	if got := c.do(t.Context(), &cn, time.Now().Add(-1)); got != (outcome{kind: kindTimeout}) {
+		t.Errorf("too late to connect: got %+v", got)
+	}
+}
+
+func TestClientIsCutOffWithItsContext(t *testing.T) {
+	address, requests := scripted(t, "")
+	c := newClient(experiment.Load{Target: address, Method: "GET", KeepAlive: true}, (&net.Dialer{}).DialContext)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for requests.Load() == 0 {
+			time.Sleep(ms)
+		}
+		cancel()
+	}()
+	cn := conn{path: []byte("/")}
+	if got := c.do(ctx, &cn, time.Now().Add(time.Hour)); got.kind == "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestIdleConnectionsThatTheServerClosedAreNoFailures(t *testing.T) {
+	address, requests := scripted(t, ok2) // closes after one, and does not say so
+	c := newClient(experiment.Load{Target: address, Method: "GET", KeepAlive: true}, (&net.Dialer{}).DialContext)
+	cn := conn{path: []byte("/")}
+	defer cn.drop()
+	for i := range 3 {
+		if got := c.do(t.Context(), &cn, time.Now().Add(time.Minute)); got != (outcome{status: 200}) {
+			t.Errorf("request %d: got %+v", i, got)
+		}
+		for !closedByPeer(cn.Conn) { // until the close has arrived
+			time.Sleep(ms)
+		}
+	}
+	if requests.Load() != 3 {
+		t.Errorf("the server counted %d requests, want 3", requests.Load())
+	}
+}
+
+func TestKindsOfErrors(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	for want, err := range map[string]error{
+		kindRefused: refused,
+		kindReset:   &net.OpError{Op: "write", Err: syscall.EPIPE},
+		kindTimeout: &net.OpError{Op: "dial", Err: context.DeadlineExceeded},
+		kindEOF:     io.ErrUnexpectedEOF,
+		kindConnect: errors.New("no route"),
+	} {
+		if got := kindOf(err, kindConnect); got != want {
+			t.Errorf("%v: got %s, want %s", err, got, want)
+		}
+	}
+}

@@ -1,0 +1,447 @@
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// memory is an HTTP server over in-memory connections, for synctest bubbles. It
+// answers the n-th request (from 0, over all connections) as reply says.
+type memory struct {
+	reply func(n int) (delay time.Duration, answer string)
+	mu    sync.Mutex
+	seen  int
+	paths map[string]int
+	wait  sync.WaitGroup
+}
+
+func (m *memory) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	m.wait.Go(func() { m.serve(server) })
+	return client, nil
+}
+
+func (m *memory) serve(c net.Conn) {
+	defer c.Close()
+	in := bufio.NewReader(c)
+	for {
+		req, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		m.mu.Lock()
+		n := m.seen
+		m.seen++
+		if m.paths != nil {
+			m.paths[req.URL.Path]++
+		}
+		m.mu.Unlock()
+		delay, answer := m.reply(n)
+		time.Sleep(delay)
+		if _, err := io.WriteString(c, answer); err != nil || answer == "" {
+			return
+		}
+	}
+}
+
+// bubble runs a load against a memory server in a synctest bubble, and hands
+// over result and events, with moments from the start of the load.
+func bubble(t *testing.T, l experiment.Load, m *memory, check func(t *testing.T, r experiment.LoadResult, phases map[experiment.Phase]time.Duration)) {
+	t.Helper()
+	l.Target, l.Method, l.Path, l.KeepAlive = "memory:80", "GET", template(t, "/${random:1..1000}"), true
+	if l.Connections == 0 && l.Closed != nil {
+		l.Connections = l.Closed.Users
+	} else if l.Connections == 0 {
+		l.Connections = l.Open.InFlight
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		start := time.Now()
+		if err := (Generator{Load: l, Dial: m.dial, Out: &out, coarse: true}).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		m.wait.Wait()
+		phases := map[experiment.Phase]time.Duration{}
+		r, err := Reader{}.Read(t.Context(), &out, func(e experiment.LoadEvent) {
+			if e.Phase != "" {
+				phases[e.Phase] = e.At.Sub(start)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkArithmetic(t, r, l)
+		if int64(m.seen) != r.Total.Sent {
+			t.Errorf("the server counted %d requests, the generator sent %d", m.seen, r.Total.Sent)
+		}
+		check(t, r, phases)
+	})
+}
+
+// checkArithmetic holds whatever happened.
+func checkArithmetic(t testing.TB, r experiment.LoadResult, l experiment.Load) {
+	t.Helper()
+	x := r.Total
+	if x.Offered != x.Sent+x.Dropped+x.Waiting {
+		t.Errorf("offered is not sent + dropped + waiting: %+v", x)
+	}
+	if x.Sent != x.OK+x.Failed+x.Unfinished-x.Waiting {
+		t.Errorf("sent is not ok + failed + unfinished: %+v", x)
+	}
+	var statuses, kinds int64
+	for _, n := range x.Statuses {
+		statuses += n
+	}
+	for _, n := range x.Errors {
+		kinds += n
+	}
+	if statuses != x.OK+x.Errors[kindStatus] || kinds != x.Failed {
+		t.Errorf("statuses or errors do not add up: %+v", x)
+	}
+	checkSums(t, r, r.Series, l.Measure)
+}
+
+func constant(delay time.Duration) *memory {
+	return &memory{reply: func(int) (time.Duration, string) { return delay, ok2 }}
+}
+
+func TestPhasesComeAtTheirTimes(t *testing.T) {
+	l := experiment.Load{
+		Ramp: 2 * time.Second, Warmup: 3 * time.Second, Measure: 4 * time.Second, Timeout: time.Second,
+		Closed: &experiment.ClosedLoad{Users: 4, Think: 70 * ms},
+	}
+	bubble(t, l, constant(30*ms), func(t *testing.T, _ experiment.LoadResult, phases map[experiment.Phase]time.Duration) {
+		done := phases[experiment.PhaseDone]
+		delete(phases, experiment.PhaseDone)
+		want := map[experiment.Phase]time.Duration{
+			experiment.PhaseRamp: 0, experiment.PhaseWarmup: 2 * time.Second,
+			experiment.PhaseMeasure: 5 * time.Second, experiment.PhaseDrain: 9 * time.Second,
+		}
+		if d := cmp.Diff(phases, want); d != "" {
+			t.Errorf("(-got +want):\n%s", d)
+		}
+		if done < 9*time.Second || done > 9*time.Second+30*ms {
+			t.Errorf("drain ended at %v, want it as soon as all is done", done)
+		}
+	})
+}
+
+func TestClosedLoadIsExact(t *testing.T) {
+	l := experiment.Load{Measure: 4 * time.Second, Timeout: time.Second, Closed: &experiment.ClosedLoad{Users: 4, Think: 10 * ms}}
+	bubble(t, l, constant(30*ms), func(t *testing.T, r experiment.LoadResult, _ map[experiment.Phase]time.Duration) {
+		want := map[string]float64{
+			"throughput": 100, "offered": 100, "sent": 100, "error_rate": 0, "unfinished": 0, "in_flight": 3, "requests_done": 400,
+			"latency_count": 400, "latency_p50": 0.03, "latency_max": 0.03, "service_time_p99": 0.03, "lateness_p99": 1e-6,
+		}
+		got := observed(t, r)
+		for m, v := range want {
+			if x, ok := got[m]; !ok || math.Abs(x-v) > 0.001*v {
+				t.Errorf("%s is %g, want %g", m, x, v)
+			}
+		}
+		if _, ok := got["dropped"]; ok {
+			t.Error("a closed load drops nothing")
+		}
+	})
+}
+
+func TestUsersStartOverTheRamp(t *testing.T) {
+	l := experiment.Load{
+		Ramp: time.Second, Measure: time.Second, Timeout: time.Second,
+		Closed: &experiment.ClosedLoad{Users: 10, Think: time.Minute},
+	}
+	bubble(t, l, constant(ms), func(t *testing.T, r experiment.LoadResult, _ map[experiment.Phase]time.Duration) {
+		var got []int64
+		for _, p := range r.Series {
+			if p.Metric == "offered" && p.Value > 0 {
+				got = append(got, p.AtMS)
+			}
+		}
+		if d := cmp.Diff(got, []int64{-1000, -900, -800, -700, -600, -500, -400, -300, -200, -100}); d != "" {
+			t.Errorf("first requests in the slices at (-got +want):\n%s", d)
+		}
+	})
+}
+
+func TestUsersTakeTurnsOnFewConnections(t *testing.T) {
+	l := experiment.Load{Measure: 2 * time.Second, Timeout: time.Second, Connections: 2, Closed: &experiment.ClosedLoad{Users: 8}}
+	bubble(t, l, constant(25*ms), func(t *testing.T, r experiment.LoadResult, _ map[experiment.Phase]time.Duration) {
+		got := observed(t, r)
+		want := map[string]float64{"throughput": 80, "in_flight": 8, "latency_p50": 0.1, "service_time_p50": 0.025, "lateness_p99": 0.075, "unfinished": 0}
+		for m, v := range want {
+			if math.Abs(got[m]-v) > 0.015*v {
+				t.Errorf("%s is %g, want %g", m, got[m], v)
+			}
+		}
+	})
+}
+
+func TestOpenLoadDropsAboveInFlight(t *testing.T) {
+	l := experiment.Load{Warmup: 500 * ms, Measure: 2 * time.Second, Timeout: time.Second, Open: &experiment.OpenLoad{Rate: 1000, InFlight: 10}}
+	const service = 50*ms + 500*time.Microsecond
+	var ends []time.Duration // the truth, by the schedule
+	var accepted, dropped int64
+	for at := time.Duration(0); at < l.Warmup+l.Measure; at += ms {
+		ends = slices.DeleteFunc(ends, func(end time.Duration) bool { return end <= at })
+		full := len(ends) == l.Open.InFlight
+		if !full {
+			ends = append(ends, at+service)
+		}
+		switch {
+		case at < l.Warmup:
+		case full:
+			dropped++
+		default:
+			accepted++
+		}
+	}
+	bubble(t, l, constant(service), func(t *testing.T, r experiment.LoadResult, _ map[experiment.Phase]time.Duration) {
+		got := observed(t, r)
+		want := map[string]float64{"offered": 1000, "sent": float64(accepted) / 2, "dropped": float64(dropped) / 2000}
+		for m, v := range want {
+			if math.Abs(got[m]-v) > 1e-9 {
+				t.Errorf("%s is %g, want %g", m, got[m], v)
+			}
+		}
+		if got["latency_max"] > 0.0506 {
+			t.Errorf("a request waited: %g s", got["latency_max"])
+		}
+	})
+}
+
+func TestOpenLoadRampsItsRate(t *testing.T) {
+	l := experiment.Load{Ramp: 2 * time.Second, Measure: time.Second, Timeout: time.Second, Open: &experiment.OpenLoad{Rate: 1000, InFlight: 10}}
+	bubble(t, l, constant(100*time.Microsecond), func(t *testing.T, r experiment.LoadResult, _ map[experiment.Phase]time.Duration) {
+		var halves [3]float64 // two of the ramp, and the window
+		for _, p := range r.Series {
+			if p.Metric == "offered" {
+				halves[(p.AtMS+2000)/1000] += p.Value
+			}
+		}
+		if halves != [3]float64{250, 750, 1000} {
+			t.Errorf("offered %v, want 250 and 750 in the halves of the ramp, and 1000", halves)
+		}
+	})
+}
+
+func TestWhatIsOpenWhenDrainEndsIsUnfinished(t *testing.T) {
+	// One connection, 0.9 s a request: sent at 0, 0.9, ... 4.5 s; drain ends at 5 s.
+	l := experiment.Load{Measure: 2 * time.Second, Timeout: 3 * time.Second, Connections: 1, Open: &experiment.OpenLoad{Rate: 100, InFlight: 1000}}
+	bubble(t, l, constant(900*ms), func(t *testing.T, r experiment.LoadResult, phases map[experiment.Phase]time.Duration) {
+		want := experiment.Totals{Offered: 200, Sent: 6, Waiting: 194, OK: 5, Unfinished: 195, Statuses: map[string]int64{"200": 5}}
+		if d := cmp.Diff(r.Total, want); d != "" {
+			t.Errorf("total (-got +want):\n%s", d)
+		}
+		got := observed(t, r)
+		// The 6th to the 200th arrival, at 0.05 to 1.99 s, are 4.95 to 3.01 s old.
+		if got["latency_count"] != 200 || math.Abs(got["latency_max"]-4.95) > 0.005 || got["unfinished"] != 195 {
+			t.Errorf("got %v", got)
+		}
+		if at := phases[experiment.PhaseDone]; at != 5*time.Second {
+			t.Errorf("drain ended at %v, want 5s", at)
+		}
+	})
+}
+
+func TestTimeoutCountsFromTheRealSend(t *testing.T) {
+	l := experiment.Load{Measure: time.Second, Timeout: 200 * ms, Connections: 1, Closed: &experiment.ClosedLoad{Users: 2}}
+	bubble(t, l, constant(150*ms), func(t *testing.T, r experiment.LoadResult, _ map[experiment.Phase]time.Duration) {
+		got := observed(t, r)
+		if r.Total.Failed != 0 || math.Abs(got["latency_p50"]-0.3) > 0.001 {
+			t.Errorf("%d failed, latency %g; waiting for a connection is no part of the timeout, but of the latency", r.Total.Failed, got["latency_p50"])
+		}
+	})
+	bubble(t, l, constant(250*ms), func(t *testing.T, r experiment.LoadResult, _ map[experiment.Phase]time.Duration) {
+		if r.Total.OK != 0 || r.Total.Errors[kindTimeout] != r.Total.Failed || r.Total.Failed == 0 {
+			t.Errorf("got %+v, want timeouts", r.Total)
+		}
+	})
+}
+
+// stallOnce answers after service, except that everything which arrives within a
+// second from the n-th request on is held up until that second is over.
+func stallOnce(n int64, service time.Duration) func(seq int64) time.Duration {
+	var (
+		mu  sync.Mutex
+		end time.Time
+	)
+	return func(seq int64) time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		if seq == n {
+			end = time.Now().Add(time.Second)
+		}
+		return max(time.Until(end), 0) + service
+	}
+}
+
+// checkStall compares quantiles with those computed from the schedule: 1,000
+// arrivals a second, number n of the window stalled for 1 s with all that follow.
+func checkStall(t testing.TB, r experiment.LoadResult, window, service time.Duration, n int) {
+	t.Helper()
+	var truth []time.Duration
+	for k := range int(window / ms) {
+		latency := service
+		if at := time.Duration(k-n) * ms; at >= 0 && at < time.Second {
+			latency += time.Second - at
+		}
+		truth = append(truth, latency)
+	}
+	slices.Sort(truth)
+	got := observed(t, r)
+	for metric, q := range map[string]float64{"latency_p50": 0.5, "latency_p99": 0.99, "latency_p999": 0.999} {
+		want := rank(truth, q).Seconds()
+		if d := math.Abs(got[metric]/want - 1); !(d <= 0.02) {
+			t.Errorf("%s is %g s, the truth %g s: %.1f%% off", metric, got[metric], want, 100*d)
+		}
+	}
+	if r.Total.Dropped+r.Total.Failed+r.Total.Unfinished > 0 {
+		t.Errorf("not all succeeded: %+v", r.Total)
+	}
+}
+
+func TestAStallShowsInEveryRequestThatWaited(t *testing.T) {
+	l := experiment.Load{Warmup: time.Second, Measure: 10 * time.Second, Timeout: 10 * time.Second, Open: &experiment.OpenLoad{Rate: 1000, InFlight: 2000}}
+	const service = 2 * ms
+	delay := stallOnce(1000+4000, service)
+	m := &memory{reply: func(n int) (time.Duration, string) { return delay(int64(n)), ok2 }}
+	bubble(t, l, m, func(t *testing.T, r experiment.LoadResult, _ map[experiment.Phase]time.Duration) {
+		checkStall(t, r, l.Measure, service, 4000)
+	})
+	t.Run("also where the connections are too few to send", func(t *testing.T) {
+		l := l
+		l.Connections = 50
+		delay := stallOnce(1000+4000, service)
+		m := &memory{reply: func(n int) (time.Duration, string) { return delay(int64(n)), ok2 }}
+		bubble(t, l, m, func(t *testing.T, r experiment.LoadResult, _ map[experiment.Phase]time.Duration) {
+			checkStall(t, r, l.Measure, service, 4000)
+			if got := observed(t, r)["service_time_p99"]; got > 0.9 {
+				t.Errorf("99%% of service times are below %g s: only 50 requests were sent into the stall", got)
+			}
+		})
+	})
+}
+
+// Whatever the load and however the server behaves, nothing is lost and nothing
+// counts twice.
+func TestArithmeticHoldsForRandomLoads(t *testing.T) {
+	for seed := range uint64(150) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 7))
+			upTo := func(d time.Duration) time.Duration { return time.Duration(rng.Int64N(int64(d))) }
+			l := experiment.Load{
+				Ramp: upTo(time.Second), Warmup: upTo(time.Second), Measure: 20*ms + upTo(3*time.Second), Timeout: ms + upTo(time.Second),
+				Connections: 1 + rng.IntN(20), Seed: seed,
+			}
+			if rng.IntN(2) == 0 {
+				l.Closed = &experiment.ClosedLoad{Users: 1 + rng.IntN(30), Think: upTo(50 * ms)}
+			} else {
+				l.Open = &experiment.OpenLoad{Rate: 1 + 1000*rng.Float64(), InFlight: 1 + rng.IntN(40)}
+			}
+			answers := []string{ok2, ok2, ok2, "HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 404 X\r\nConnection: close\r\n\r\n", "what\r\n\r\n", ""}
+			worst := time.Duration(2 * float64(l.Timeout) * rng.Float64())
+			m := &memory{reply: func(n int) (time.Duration, string) {
+				draw := rand.New(rand.NewPCG(seed, uint64(n)))
+				return 50*time.Microsecond + time.Duration(float64(worst)*draw.Float64()), answers[draw.IntN(len(answers))]
+			}}
+			bubble(t, l, m, func(*testing.T, experiment.LoadResult, map[experiment.Phase]time.Duration) {})
+		})
+	}
+}
+
+func TestTheSeedDecidesThePaths(t *testing.T) {
+	paths := func(seed uint64, l experiment.Load) map[string]int {
+		m := constant(ms)
+		m.paths = map[string]int{}
+		l.Seed = seed
+		bubble(t, l, m, func(*testing.T, experiment.LoadResult, map[experiment.Phase]time.Duration) {})
+		return m.paths
+	}
+	for name, l := range map[string]experiment.Load{
+		"closed": {Measure: time.Second, Timeout: time.Second, Closed: &experiment.ClosedLoad{Users: 3, Think: ms}},
+		"open":   {Measure: time.Second, Timeout: time.Second, Open: &experiment.OpenLoad{Rate: 500, InFlight: 50}},
+	} {
+		first := paths(1, l)
+		if d := cmp.Diff(paths(1, l), first); d != "" {
+			t.Errorf("%s: the same seed gives other paths:\n%s", name, d)
+		}
+		if cmp.Equal(paths(2, l), first) {
+			t.Errorf("%s: another seed gives the same paths", name)
+		}
+		if len(first) < 300 {
+			t.Errorf("%s: %d different paths of 1000", name, len(first))
+		}
+	}
+}
+
+func TestAnEarlyEndLeavesNoResult(t *testing.T) {
+	for name, l := range map[string]experiment.Load{
+		"closed":           {Closed: &experiment.ClosedLoad{Users: 3}},
+		"few connections":  {Connections: 1, Closed: &experiment.ClosedLoad{Users: 3}},
+		"thinking":         {Closed: &experiment.ClosedLoad{Users: 3, Think: time.Hour}},
+		"open":             {Open: &experiment.OpenLoad{Rate: 100, InFlight: 50}},
+		"open and waiting": {Connections: 1, Open: &experiment.OpenLoad{Rate: 100, InFlight: 50}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l.Target, l.Method, l.Path, l.KeepAlive, l.Measure, l.Timeout = "memory:80", "GET", template(t, "/"), true, time.Minute, time.Minute
+			l.Connections = max(l.Connections, 1)
+			synctest.Test(t, func(t *testing.T) {
+				m := constant(700 * ms)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				start := time.Now()
+				var out bytes.Buffer
+				err := Generator{Load: l, Dial: m.dial, Out: &out, coarse: true}.Run(ctx)
+				if !errors.Is(err, ErrInterrupted) {
+					t.Errorf("got %v, want ErrInterrupted", err)
+				}
+				if took := time.Since(start); took != 10*time.Second {
+					t.Errorf("it took %v to end", took)
+				}
+				_, err = Reader{}.Read(t.Context(), &out, nil)
+				if !errors.Is(err, experiment.ErrIncomplete) || !strings.Contains(err.Error(), "interrupted") {
+					t.Errorf("reader: got %v", err)
+				}
+				m.wait.Wait()
+			})
+		})
+	}
+}
+
+func TestAFailingOutputEndsTheLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := constant(ms)
+		l := experiment.Load{
+			Target: "memory:80", Method: "GET", Path: template(t, "/"), KeepAlive: true, Connections: 1,
+			Measure: time.Minute, Timeout: time.Second, Closed: &experiment.ClosedLoad{Users: 1},
+		}
+		r, w := io.Pipe()
+		go func() {
+			_, _ = bufio.NewReader(r).ReadString('\n')
+			_ = r.CloseWithError(errors.New("nobody reads"))
+		}()
+		err := Generator{Load: l, Dial: m.dial, Out: w, coarse: true}.Run(t.Context())
+		if err == nil || errors.Is(err, ErrInterrupted) || !strings.Contains(err.Error(), "nobody reads") {
+			t.Errorf("got %v", err)
+		}
+		m.wait.Wait()
+	})
+}
