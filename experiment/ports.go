@@ -207,3 +207,18 @@ type Store interface {
 	// Checkpoint folds the write-ahead log into the file.
 	Checkpoint(ctx context.Context) error
 }
+
+// Missing names the limits that are set and not put into force.
+func (e Enforces) Missing(l Limits) []string {
+	var out []string
+	if l.CPUs > 0 && !e.CPUs {
+		out = append(out, "limits.cpus")
+	}
+	if l.Memory > 0 && !e.Memory {
+		out = append(out, "limits.memory")
+	}
+	if l.PIDs > 0 && !e.PIDs {
+		out = append(out, "limits.pids")
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/spf13/viper"
+)
+
+// config is what may be set outside a command line.
+type config struct {
+	DB string `mapstructure:"db"` // database file
+}
+
+// configFile is looked for in the working directory.
+const configFile = ".ceteris.yaml"
+
+// loadConfig gives, in this order: the flag, $CETERIS_DB, db: in .ceteris.yaml, and
+// ceteris.db. It is the only use of viper: matrices never pass through it.
+func loadConfig(dir string, getenv func(string) string, dbFlag string) (config, error) {
+	v := viper.New()
+	v.SetDefault("db", "ceteris.db")
+	path := filepath.Join(dir, configFile)
+	v.SetConfigFile(path)
+	v.SetConfigType("yaml")
+	if err := v.ReadInConfig(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return config{}, &usageError{fmt.Errorf("read %s: %w", path, err)}
+	}
+	for _, key := range v.AllKeys() {
+		if !slices.Contains(configKeys(), key) {
+			return config{}, &usageError{fmt.Errorf("%s: unknown key %s (known: %v)", path, key, configKeys())}
+		}
+	}
+	if env := getenv("CETERIS_DB"); env != "" {
+		v.Set("db", env)
+	}
+	if dbFlag != "" {
+		v.Set("db", dbFlag)
+	}
+	var c config
+	if err := v.Unmarshal(&c); err != nil {
+		return config{}, &usageError{fmt.Errorf("read %s: %w", path, err)}
+	}
+	return c, nil
+}
+
+func configKeys() []string {
+	var keys []string
+	for f := range reflect.TypeFor[config]().Fields() {
+		keys = append(keys, f.Tag.Get("mapstructure"))
+	}
+	return keys
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ceteris/ceteris/analysis/report"
+	"github.com/ceteris/ceteris/db"
+	"github.com/ceteris/ceteris/experiment"
+)
+
+func newListCommand(a *app) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the sweeps of the database, the newest first",
+		Example: "  ceteris list --format csv",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.list(cmd.Context(), report.Format(format)) },
+	}
+	formatFlag(cmd, &format, report.Formats()...)
+	return cmd
+}
+
+func (a *app) list(ctx context.Context, format report.Format) error {
+	r, err := a.openReader(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	sweeps, err := r.Sweeps(ctx)
+	if err != nil {
+		return err
+	}
+	lines := make([]report.SweepLine, len(sweeps))
+	for i, s := range sweeps {
+		lines[i] = sweepLine(s)
+	}
+	return report.List(a.out, lines, format)
+}
+
+func sweepLine(s db.SweepSummary) report.SweepLine {
+	line := report.SweepLine{ID: s.ID, Name: s.Name, Hash: s.Hash, Runner: s.Runner, Rounds: s.Rounds,
+		Runs: s.OK, State: sweepState(s), Began: s.Began}
+	if s.Cells > 0 {
+		line.RoundsDone = s.Done() / s.Cells
+	}
+	if s.Done() > 0 && line.State == "running" {
+		line.ETA = s.Latest.Sub(s.Began) / time.Duration(s.Done()) * time.Duration(s.Planned()-s.Done())
+	}
+	return line
+}
+
+// sweepState says where a sweep stands: done, running, or how its latest
+// invocation ended.
+func sweepState(s db.SweepSummary) string {
+	switch {
+	case s.Done() >= s.Planned():
+		return "done"
+	case s.Outcome != "":
+		return s.Outcome
+	case experiment.FateOf(s.Owner) == experiment.OwnerDead:
+		return "died"
+	default:
+		return "running"
+	}
+}

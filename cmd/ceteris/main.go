@@ -1,0 +1,112 @@
+// Command ceteris runs one-factor-at-a-time load experiments and says which
+// setting changes what, by how much, and whether to believe it.
+//
+// Results go to standard output, everything else to standard error.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// version is stored with every invocation.
+const version = "0.1.0"
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the whole program; it returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, drain, stop := signals(context.Background(), stderr)
+	defer stop()
+	root := newRootCommand(streams{in: stdin, out: stdout, err: stderr}, drain)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	code := exitCode(ctx, err)
+	printError(stderr, err)
+	return code
+}
+
+// The exit codes; README.md lists them.
+const (
+	exitOK            = 0
+	exitFault         = 1
+	exitUsage         = 2
+	exitMatrix        = 3 // the matrix is invalid; nothing was started
+	exitCannotMeasure = 4 // no engine, lock held, one core, ...
+	exitEarly         = 5 // ended early, or with invalid runs counted against a cell
+	exitWorse         = 6 // compare --fail-on worse
+	exitAborted       = 130
+)
+
+// usageError is a wrong call of the program.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// endError ends the program with a code of its own; what there is to say has been
+// said unless it carries an error.
+type endError struct {
+	code int
+	err  error
+}
+
+func (e *endError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+func (e *endError) Unwrap() error { return e.err }
+
+// exitCode maps an error to the exit code; nobody else does.
+func exitCode(ctx context.Context, err error) int {
+	var (
+		end   *endError
+		usage *usageError
+		field *experiment.FieldError
+	)
+	switch {
+	case errors.As(err, &end):
+		return end.code
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &field):
+		return exitMatrix
+	case errors.Is(err, experiment.ErrCannotRun), errors.Is(err, experiment.ErrNoRuntime), errors.Is(err, experiment.ErrLocked):
+		return exitCannotMeasure
+	case errors.Is(err, experiment.ErrUnknownSweep):
+		return exitUsage
+	case ctx.Err() != nil:
+		return exitAborted
+	default:
+		return exitFault
+	}
+}
+
+// printError prints an error, and its hint on a line of its own.
+func printError(w io.Writer, err error) {
+	if err.Error() == "" {
+		return
+	}
+	var field *experiment.FieldError
+	if errors.As(err, &field) {
+		fmt.Fprintln(w, err) // every fault of a matrix begins with its own place
+		return
+	}
+	fmt.Fprintln(w, "ceteris: "+err.Error())
+	var hint *experiment.HintError
+	if errors.As(err, &hint) {
+		fmt.Fprintln(w, "hint: "+hint.Hint)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/ceteris/ceteris/analysis/report"
+	"github.com/ceteris/ceteris/db"
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// reading is what the commands that only look need of a database.
+type reading interface {
+	LoadSweep(ctx context.Context, sweep int64) (experiment.Sweep, error)
+	Results(ctx context.Context, sweep int64) (experiment.Results, error)
+	Findings(ctx context.Context, sweep int64) ([]db.StoredFinding, error)
+}
+
+// openReader opens the database for reading; it never creates one.
+func (a *app) openReader(ctx context.Context) (*db.Reader, error) {
+	if _, err := os.Stat(a.config.DB); errors.Is(err, fs.ErrNotExist) {
+		return nil, &usageError{experiment.WithHint(fmt.Errorf("no database at %s", a.config.DB), "name one with --db, or run a matrix first")}
+	}
+	return db.OpenReadOnly(ctx, a.config.DB)
+}
+
+// withSweep opens the database and finds the sweep that an argument names.
+func (a *app) withSweep(ctx context.Context, args []string, use func(*db.Reader, int64) error) error {
+	r, err := a.openReader(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	ref := "latest"
+	if len(args) > 0 {
+		ref = args[0]
+	}
+	id, err := r.Resolve(ctx, ref)
+	if err != nil {
+		return err
+	}
+	return use(r, id)
+}
+
+// storedReport gathers what is stored of a sweep.
+func storedReport(ctx context.Context, r reading, id int64) (report.Report, error) {
+	sweep, err := r.LoadSweep(ctx, id)
+	if err != nil {
+		return report.Report{}, err
+	}
+	results, err := r.Results(ctx, id)
+	if err != nil {
+		return report.Report{}, err
+	}
+	stored, err := r.Findings(ctx, id)
+	if err != nil {
+		return report.Report{}, err
+	}
+	findings := make([]experiment.Finding, len(stored))
+	for i, f := range stored {
+		findings[i] = f.Finding
+	}
+	return report.Report{Sweep: sweep, Results: results, Findings: findings}, nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ceteris/ceteris/analysis/report"
+)
+
+// streams are the program's input and outputs.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// app is what every command is given.
+type app struct {
+	streams
+	drain  <-chan struct{}
+	now    func() time.Time
+	config config
+	log    *slog.Logger
+}
+
+func newRootCommand(s streams, drain <-chan struct{}) *cobra.Command {
+	a := &app{streams: s, drain: drain, now: time.Now}
+	var dbPath string
+	var verbose bool
+	root := &cobra.Command{
+		Use:   "ceteris",
+		Short: "Which setting changes what, by how much, and can I believe it?",
+		Long: `ceteris runs load experiments that vary one setting at a time.
+
+A matrix file declares services, a load, a baseline and factors. Each run gets
+fresh containers or processes and a watched load generator; runs repeat in
+shuffled rounds; every cell is judged against the baseline with intervals and
+corrected tests; everything is kept in one SQLite file.`,
+		Example:       "  ceteris run matrices/quickstart.yaml",
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			level := slog.LevelWarn
+			if verbose {
+				level = slog.LevelDebug
+			}
+			a.log = slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: level}))
+			cfg, err := loadConfig(".", os.Getenv, dbPath)
+			a.config = cfg
+			return err
+		},
+	}
+	root.PersistentFlags().StringVar(&dbPath, "db", "", "database file (default $CETERIS_DB, else db: in .ceteris.yaml, else ceteris.db)")
+	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "say more on standard error")
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
+	})
+	root.AddCommand(
+		newRunCommand(a), newPlanCommand(a), newListCommand(a), newStatusCommand(a), newCompareCommand(a),
+		newExportCommand(a), newSQLCommand(a), newDoctorCommand(a), newCleanCommand(a),
+	)
+	for _, cmd := range append(root.Commands(), root) {
+		if check := cmd.Args; check != nil {
+			cmd.Args = func(cmd *cobra.Command, args []string) error {
+				if err := check(cmd, args); err != nil {
+					return &usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
+				}
+				return nil
+			}
+		}
+	}
+	return root
+}
+
+// formatFlag binds --format with its allowed values, the default first.
+func formatFlag(cmd *cobra.Command, target *string, allowed ...report.Format) {
+	names := make([]string, len(allowed))
+	for i, f := range allowed {
+		names[i] = string(f)
+	}
+	want := strings.Join(names, ", ")
+	cmd.Flags().StringVar(target, "format", names[0], "output format: "+want)
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if slices.Contains(names, *target) {
+			return nil
+		}
+		return &usageError{fmt.Errorf("--format %s: want one of %s", *target, want)}
+	}
+}

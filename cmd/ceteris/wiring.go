@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/ceteris/ceteris/experiment"
+	"github.com/ceteris/ceteris/runners/docker"
+	"github.com/ceteris/ceteris/runners/gobuild"
+	"github.com/ceteris/ceteris/runners/probe"
+	"github.com/ceteris/ceteris/runners/process"
+)
+
+// newRunner makes the named runner. owner goes into labels and state files.
+func (a *app) newRunner(name, owner string) (experiment.Runner, error) {
+	builder := gobuild.New(gobuild.Options{Log: a.log})
+	switch name {
+	case experiment.RunnerDocker:
+		return docker.New(docker.Options{Owner: owner, Builder: builder, Log: a.log})
+	case experiment.RunnerProcess:
+		return process.New(process.Options{StateDir: process.DefaultStateDir(), Builder: builder, Log: a.log}), nil
+	default:
+		return nil, fmt.Errorf("unknown runner %s", name)
+	}
+}
+
+// newProbes makes the probes that fit a runner.
+func newProbes(runner string) []experiment.Probe {
+	probes := []experiment.Probe{probe.NewHost(probe.ReadHost)}
+	if runner == experiment.RunnerDocker {
+		probes = append(probes, probe.NewEngine(probe.ReadEngine))
+	}
+	return probes
+}
+
+// chooseRunner resolves "auto": docker if an engine answers and has, or can pull,
+// every image; else process if every service has a process form.
+func (a *app) chooseRunner(ctx context.Context, m *experiment.Matrix, override string) (string, error) {
+	name := m.Runner
+	if override != "" {
+		name = override
+	}
+	if name != experiment.RunnerAuto {
+		return name, nil
+	}
+	reason, err := a.dockerFits(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	if reason == nil {
+		return experiment.RunnerDocker, nil
+	}
+	if m.ForRunner(experiment.RunnerProcess).ValidateRunner() == nil {
+		a.log.Info("no containers here: processes are used", "reason", reason)
+		return experiment.RunnerProcess, nil
+	}
+	return "", experiment.WithHint(fmt.Errorf("no runner fits: %w: %w", experiment.ErrCannotRun, reason),
+		"start a container engine, or give every service a process: form")
+}
+
+// dockerFits gives the reason why containers cannot be used here, or nil.
+func (a *app) dockerFits(ctx context.Context, m *experiment.Matrix) (reason, err error) {
+	r, err := docker.New(docker.Options{Builder: gobuild.New(gobuild.Options{Log: a.log}), Log: a.log})
+	if err != nil {
+		return err, nil
+	}
+	if _, err := r.Check(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return err, nil
+	}
+	// Images are looked for, or pulled, now: without them there is no choice.
+	resolved := m.ForRunner(experiment.RunnerDocker)
+	var images []experiment.Service
+	for _, cell := range resolved.Cells() {
+		p, err := resolved.Plan(cell)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range p.Services {
+			if s.Image != "" {
+				images = append(images, s)
+			}
+		}
+	}
+	if _, err := r.Prepare(ctx, images); err != nil {
+		return err, nil
+	}
+	return nil, nil
+}
+
+// tools finds the programs that ceteris brings itself.
+func tools(m *experiment.Matrix) (generator, linkProxy experiment.Build, err error) {
+	near := []string{m.Origin.Dir}
+	if wd, err := os.Getwd(); err == nil {
+		near = append(near, wd)
+	}
+	generator, err1 := gobuild.Tool("loadgen", near...)
+	linkProxy, err2 := gobuild.Tool("linkproxy", near...)
+	if len(m.Subject.Links) == 0 {
+		err2 = nil
+	}
+	return generator, linkProxy, errors.Join(err1, err2)
+}
