@@ -69,6 +69,13 @@ func checkSettings(set experiment.Settings) error {
 		return fmt.Errorf("confidence %v: %w", set.Confidence, ErrBadParameter)
 	case !(set.MinimumEffect >= 0) || math.IsInf(set.MinimumEffect, 0):
 		return fmt.Errorf("minimum effect %v: %w", set.MinimumEffect, ErrBadParameter)
+	case !(set.ErrorRate >= 0) || math.IsInf(set.ErrorRate, 0):
+		return fmt.Errorf("error rate %v: %w", set.ErrorRate, ErrBadParameter)
+	}
+	for name, g := range set.Guards {
+		if g.Above != nil && number(*g.Above) == nil {
+			return fmt.Errorf("guard %s, above %v: %w", name, *g.Above, ErrBadParameter)
+		}
 	}
 	return nil
 }

@@ -22,16 +22,23 @@ type dunnettKey struct {
 }
 
 // Sizes of the rules. The integrands are analytic and decay like a normal
-// density, so the error falls geometrically: with these it is below 1e-9.
+// density, so the error falls geometrically; against 300 points it is below 1e-6
+// of any chance above 1e-12, for up to 100 comparisons and 1 to 5000 degrees of
+// freedom.
 const (
-	dunnettNodes = 40
-	dunnettReach = 9.0 // standard deviations beyond which a normal is nothing
+	dunnettDeviates   = 32
+	dunnettDeviations = 44
+	dunnettReach      = 8.0 // standard deviations beyond which a normal is nothing
 )
 
 func newDunnett() *dunnett {
+	return newDunnettOf(dunnettDeviates, dunnettDeviations)
+}
+
+func newDunnettOf(deviates, deviations int) *dunnett {
 	d := &dunnett{critical: make(map[dunnettKey]float64)}
-	d.z, d.zWeight = make([]float64, dunnettNodes), make([]float64, dunnettNodes)
-	d.s, d.sWeight = make([]float64, dunnettNodes), make([]float64, dunnettNodes)
+	d.z, d.zWeight = make([]float64, deviates), make([]float64, deviates)
+	d.s, d.sWeight = make([]float64, deviations), make([]float64, deviations)
 	quad.Legendre{}.FixedLocations(d.z, d.zWeight, 0, dunnettReach)
 	for i, z := range d.z { // the integrand is even in z: half the range, doubled
 		d.zWeight[i] *= 2 * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
@@ -62,7 +69,7 @@ func (d *dunnett) tail(t float64, k, df int) float64 {
 	spread := dunnettReach / math.Sqrt(2*v)
 	lo, hi := max(0, 1-spread), min(1+spread, dunnettReach/t)
 	if hi <= lo {
-		return 0 // below the reach of the rule: less than 1e-18
+		return 0 // below the reach of the rule: less than 1e-14
 	}
 	var sum float64
 	for i, x := range d.s {
