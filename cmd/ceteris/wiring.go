@@ -28,9 +28,9 @@ func (a *app) newRunner(name, owner string) (experiment.Runner, error) {
 
 // newProbes makes the probes that fit a runner.
 func newProbes(runner string) []experiment.Probe {
-	probes := []experiment.Probe{probe.NewHost(probe.ReadHost)}
+	probes := []experiment.Probe{probe.NewHost()}
 	if runner == experiment.RunnerDocker {
-		probes = append(probes, probe.NewEngine(probe.ReadEngine))
+		probes = append(probes, probe.NewEngine())
 	}
 	return probes
 }
