@@ -14,11 +14,11 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// EngineTimes is the processor time that each process of a container engine has
+// engineTimes is the processor time that each process of a container engine has
 // used, in seconds, by an identity that is never given again.
-type EngineTimes struct {
-	At        time.Time
-	Processes map[string]float64
+type engineTimes struct {
+	at        time.Time
+	processes map[string]float64
 }
 
 // enginePrograms are the names of an engine's processes. The kernel keeps 15
@@ -27,18 +27,18 @@ func enginePrograms() []string {
 	return []string{"dockerd", "containerd", "containerd-shim", "docker-proxy"}
 }
 
-// ReadEngine reads the times of the container engine of this host: the daemons,
+// readEngine reads the times of the container engine of this host: the daemons,
 // and the shims and port proxies of all containers. It finds none where the engine
 // runs elsewhere. Times count in hundredths of a second.
-func ReadEngine() (EngineTimes, error) {
-	times, err := readEngine("/proc")
+func readEngine() (engineTimes, error) {
+	times, err := engineProcesses("/proc")
 	if err != nil {
-		return EngineTimes{}, fmt.Errorf("read processor times of the engine: %w", err)
+		return engineTimes{}, fmt.Errorf("read processor times of the engine: %w", err)
 	}
-	return EngineTimes{At: time.Now(), Processes: times}, nil
+	return engineTimes{at: time.Now(), processes: times}, nil
 }
 
-func readEngine(proc string) (map[string]float64, error) {
+func engineProcesses(proc string) (map[string]float64, error) {
 	entries, err := os.ReadDir(proc)
 	if err != nil {
 		return nil, err
@@ -87,12 +87,12 @@ func parseStat(stat []byte) (started string, used float64, err error) {
 
 // Engine observes engine.cpu: the processors that the container engine itself
 // used (cores). Where no process of an engine is in sight it observes nothing.
-type Engine struct{ read func() (EngineTimes, error) }
+type Engine struct{ read func() (engineTimes, error) }
 
 var _ experiment.Probe = (*Engine)(nil)
 
-// NewEngine makes the probe; read is ReadEngine, but for tests.
-func NewEngine(read func() (EngineTimes, error)) *Engine { return &Engine{read: read} }
+// NewEngine makes the probe of the engine on this host.
+func NewEngine() *Engine { return &Engine{read: readEngine} }
 
 // Start implements experiment.Probe. It reads once, so that a host that cannot be
 // read is known before the load.
@@ -100,10 +100,10 @@ func (e *Engine) Start(context.Context, experiment.ProbeTarget) (experiment.Samp
 	if _, err := e.read(); err != nil {
 		return nil, err
 	}
-	return &engineSampling{window[EngineTimes]{read: e.read}}, nil
+	return &engineSampling{window[engineTimes]{read: e.read}}, nil
 }
 
-type engineSampling struct{ window window[EngineTimes] }
+type engineSampling struct{ window window[engineTimes] }
 
 // Mark implements experiment.Sampling.
 func (s *engineSampling) Mark(p experiment.Phase) error { return s.window.mark(p) }
@@ -116,16 +116,16 @@ func (s *engineSampling) Stop(context.Context) ([]experiment.Observation, []expe
 	if err != nil {
 		return nil, nil, fmt.Errorf("probe engine: %w", err)
 	}
-	elapsed := b.At.Sub(a.At).Seconds()
+	elapsed := b.at.Sub(a.at).Seconds()
 	if elapsed <= 0 {
 		return nil, nil, fmt.Errorf("probe engine: no time passed between the readings: %w", ErrWindow)
 	}
-	if len(b.Processes) == 0 {
+	if len(b.processes) == 0 {
 		return nil, nil, nil
 	}
 	used := 0.0
-	for id, end := range b.Processes {
-		used += max(end-a.Processes[id], 0)
+	for id, end := range b.processes {
+		used += max(end-a.processes[id], 0)
 	}
 	return []experiment.Observation{observed(experiment.EngineName, "cpu", used/elapsed, experiment.UnitCores)}, nil, nil
 }

@@ -11,42 +11,44 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// HostTimes is the processor time of a host since it started, summed over all
+// processorTimes is the processor time of a host since it started, summed over all
 // cores, in seconds.
-type HostTimes struct {
-	At    time.Time
-	Busy  float64 // used by processes, kernel and interrupts
-	Steal float64 // taken by the hypervisor
-	Total float64 // all of it, idle too
+type processorTimes struct {
+	at    time.Time
+	busy  float64 // used by processes, kernel and interrupts
+	steal float64 // taken by the hypervisor
+	total float64 // all of it, idle too
 }
 
-// ReadHost reads the times of this host. They count in hundredths of a second.
-func ReadHost() (HostTimes, error) {
+// readHost reads the times of this host. They count in hundredths of a second.
+func readHost() (processorTimes, error) {
 	all, err := cpu.Times(false)
 	if err != nil {
-		return HostTimes{}, fmt.Errorf("read processor times of the host: %w", err)
+		return processorTimes{}, fmt.Errorf("read processor times of the host: %w", err)
 	}
 	if len(all) != 1 {
-		return HostTimes{}, errors.New("read processor times of the host: none are told")
+		return processorTimes{}, errors.New("read processor times of the host: none are told")
 	}
 	return hostTimes(time.Now(), all[0]), nil
 }
 
 // hostTimes sums up. Time of guests counts as user time already, see proc(5).
-func hostTimes(at time.Time, t cpu.TimesStat) HostTimes {
+func hostTimes(at time.Time, t cpu.TimesStat) processorTimes {
 	busy := t.User + t.Nice + t.System + t.Irq + t.Softirq
-	return HostTimes{At: at, Busy: busy, Steal: t.Steal, Total: busy + t.Steal + t.Idle + t.Iowait}
+	return processorTimes{at: at, busy: busy, steal: t.Steal, total: busy + t.Steal + t.Idle + t.Iowait}
 }
 
 // Host observes host.steal, the share of the processor time of all cores that the
 // hypervisor took (ratio), and host.busy, the processors in use by anything
 // (cores).
-type Host struct{ read func() (HostTimes, error) }
+type Host struct {
+	read func() (processorTimes, error)
+}
 
 var _ experiment.Probe = (*Host)(nil)
 
-// NewHost makes the probe; read is ReadHost, but for tests.
-func NewHost(read func() (HostTimes, error)) *Host { return &Host{read: read} }
+// NewHost makes the probe of this host.
+func NewHost() *Host { return &Host{read: readHost} }
 
 // Start implements experiment.Probe. It reads once, so that a host that cannot be
 // read is known before the load.
@@ -54,10 +56,10 @@ func (h *Host) Start(context.Context, experiment.ProbeTarget) (experiment.Sampli
 	if _, err := h.read(); err != nil {
 		return nil, err
 	}
-	return &hostSampling{window[HostTimes]{read: h.read}}, nil
+	return &hostSampling{window[processorTimes]{read: h.read}}, nil
 }
 
-type hostSampling struct{ window window[HostTimes] }
+type hostSampling struct{ window window[processorTimes] }
 
 // Mark implements experiment.Sampling.
 func (s *hostSampling) Mark(p experiment.Phase) error { return s.window.mark(p) }
@@ -69,12 +71,12 @@ func (s *hostSampling) Stop(context.Context) ([]experiment.Observation, []experi
 	if err != nil {
 		return nil, nil, fmt.Errorf("probe host: %w", err)
 	}
-	elapsed, total := b.At.Sub(a.At).Seconds(), b.Total-a.Total
+	elapsed, total := b.at.Sub(a.at).Seconds(), b.total-a.total
 	if elapsed <= 0 || total <= 0 {
 		return nil, nil, fmt.Errorf("probe host: no time passed between the readings: %w", ErrWindow)
 	}
 	return []experiment.Observation{
-		observed(experiment.HostName, "steal", max(b.Steal-a.Steal, 0)/total, experiment.UnitRatio),
-		observed(experiment.HostName, "busy", max(b.Busy-a.Busy, 0)/elapsed, experiment.UnitCores),
+		observed(experiment.HostName, "steal", max(b.steal-a.steal, 0)/total, experiment.UnitRatio),
+		observed(experiment.HostName, "busy", max(b.busy-a.busy, 0)/elapsed, experiment.UnitCores),
 	}, nil, nil
 }

@@ -26,6 +26,9 @@ func script[T any](readings ...T) func() (T, error) {
 	}
 }
 
+func host(read func() (processorTimes, error)) *Host  { return &Host{read: read} }
+func engine(read func() (engineTimes, error)) *Engine { return &Engine{read: read} }
+
 // phases of a whole run.
 var phases = []experiment.Phase{
 	experiment.PhaseReady, experiment.PhaseRamp, experiment.PhaseWarmup,
@@ -65,10 +68,10 @@ func TestHost(t *testing.T) {
 	end.Steal += 0.4
 	end.Iowait += 5
 	end.Idle += 22.6
-	at := func(s float64, c cpu.TimesStat) HostTimes {
+	at := func(s float64, c cpu.TimesStat) processorTimes {
 		return hostTimes(began.Add(time.Duration(s*float64(time.Second))), c)
 	}
-	got, err := observe(t, NewHost(script(at(0, cpu.TimesStat{}), at(30, warm), at(40, end))), phases...)
+	got, err := observe(t, host(script(at(0, cpu.TimesStat{}), at(30, warm), at(40, end))), phases...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,10 +86,10 @@ func TestHost(t *testing.T) {
 
 func TestEngine(t *testing.T) {
 	began := time.Unix(1_000_000, 0)
-	got, err := observe(t, NewEngine(script(
-		EngineTimes{At: began},
-		EngineTimes{At: began.Add(10 * time.Second), Processes: map[string]float64{"10@1": 100, "11@2": 50, "12@3": 7}},
-		EngineTimes{At: began.Add(14 * time.Second), Processes: map[string]float64{
+	got, err := observe(t, engine(script(
+		engineTimes{at: began},
+		engineTimes{at: began.Add(10 * time.Second), processes: map[string]float64{"10@1": 100, "11@2": 50, "12@3": 7}},
+		engineTimes{at: began.Add(14 * time.Second), processes: map[string]float64{
 			"10@1": 101,  // used 1 s
 			"12@9": 0.5,  // another process under an old number, used 0.5 s
 			"13@8": 0.25, // began in the window
@@ -103,14 +106,14 @@ func TestEngine(t *testing.T) {
 
 func TestEngineElsewhere(t *testing.T) {
 	began := time.Unix(1_000_000, 0)
-	got, err := observe(t, NewEngine(script(EngineTimes{}, EngineTimes{At: began}, EngineTimes{At: began.Add(time.Second)})), phases...)
+	got, err := observe(t, engine(script(engineTimes{}, engineTimes{at: began}, engineTimes{at: began.Add(time.Second)})), phases...)
 	if err != nil || len(got) > 0 {
 		t.Errorf("got %v, %v, want nothing", got, err)
 	}
 }
 
 func TestWindowNotSeen(t *testing.T) {
-	same := HostTimes{At: time.Unix(1_000_000, 0), Total: 5}
+	same := processorTimes{at: time.Unix(1_000_000, 0), total: 5}
 	for _, tc := range []struct {
 		name  string
 		marks []experiment.Phase
@@ -121,7 +124,7 @@ func TestWindowNotSeen(t *testing.T) {
 		{"no time between", phases},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got, err := observe(t, NewHost(script(same, same, same)), tc.marks...); !errors.Is(err, ErrWindow) || len(got) > 0 {
+			if got, err := observe(t, host(script(same, same, same)), tc.marks...); !errors.Is(err, ErrWindow) || len(got) > 0 {
 				t.Errorf("got %v, %v, want %v", got, err, ErrWindow)
 			}
 		})
@@ -129,10 +132,10 @@ func TestWindowNotSeen(t *testing.T) {
 }
 
 func TestFaultsAreReported(t *testing.T) {
-	if _, err := NewHost(script[HostTimes]()).Start(t.Context(), experiment.ProbeTarget{}); err == nil {
+	if _, err := host(script[processorTimes]()).Start(t.Context(), experiment.ProbeTarget{}); err == nil {
 		t.Error("start: no error")
 	}
-	s, err := NewEngine(script(EngineTimes{})).Start(t.Context(), experiment.ProbeTarget{})
+	s, err := engine(script(engineTimes{})).Start(t.Context(), experiment.ProbeTarget{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +156,7 @@ func TestReadEngine(t *testing.T) {
 		write(t, filepath.Join(dir, pid, "stat"), p[1])
 	}
 	write(t, filepath.Join(dir, "20", "comm"), "docker-proxy\n") // ends before its stat is read
-	got, err := readEngine(dir)
+	got, err := engineProcesses(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +177,7 @@ func write(t *testing.T, path, text string) {
 
 // TestOnThisHost compares the probe with what this process burns itself.
 func TestOnThisHost(t *testing.T) {
-	s, err := NewHost(ReadHost).Start(t.Context(), experiment.ProbeTarget{})
+	s, err := NewHost().Start(t.Context(), experiment.ProbeTarget{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,12 +196,11 @@ func TestOnThisHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	busy, ok := experiment.Observed(got, "host.busy")
-	// This thread alone keeps a core busy, unless others take it away: then they do.
-	if steal, _ := experiment.Observed(got, "host.steal"); !ok || busy+steal*64 < 0.5 {
-		t.Errorf("host.busy: got %v, want the core that this test keeps busy", busy)
+	// This thread alone keeps a core busy, unless the hypervisor takes it.
+	if busy, ok := experiment.Observed(got, "host.busy"); !ok || busy < 0.2 {
+		t.Errorf("host.busy: got %v, want about the core that this test keeps busy", busy)
 	}
-	if _, err := ReadEngine(); err != nil {
+	if _, err := readEngine(); err != nil {
 		t.Errorf("read engine: %v", err)
 	}
 }

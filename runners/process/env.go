@@ -77,7 +77,7 @@ func (e *env) start(ctx context.Context, s experiment.Service) (*proc, error) {
 	if _, exists := e.procs[s.Name]; exists {
 		return nil, errors.New("it was started before")
 	}
-	ports, err := e.takePorts(s)
+	ports, err := e.takePorts(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -106,15 +106,15 @@ func (e *env) start(ctx context.Context, s experiment.Service) (*proc, error) {
 
 // takePorts gives a real port for each that the service declares. They are held
 // until the run is closed.
-func (e *env) takePorts(s experiment.Service) (map[int]int, error) {
+func (e *env) takePorts(ctx context.Context, s experiment.Service) (map[int]int, error) {
 	ports := map[int]int{}
 	for _, declared := range s.Ports {
-		real, err := e.runner.ports.take()
+		p, err := e.runner.ports.take(ctx)
 		if err != nil {
 			return nil, err
 		}
-		e.ports = append(e.ports, real)
-		ports[declared] = real.number
+		e.ports = append(e.ports, p)
+		ports[declared] = p.number
 	}
 	return ports, nil
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -38,7 +39,7 @@ func (p port) release() error { return p.claim.Close() }
 // take finds a free port. Concurrent invocations of ceteris claim a port by an
 // abstract socket, which is known all over the network namespace, as the port is,
 // and which vanishes with its holder, however that ends.
-func (r *portRange) take() (port, error) {
+func (r *portRange) take(ctx context.Context) (port, error) {
 	lo, hi, err := ephemeral()
 	if err != nil {
 		return port{}, err
@@ -53,11 +54,14 @@ func (r *portRange) take() (port, error) {
 		if r.next++; r.next > hi {
 			r.next = lo
 		}
-		claim, err := net.Listen("unix", "@ceteris-port-"+strconv.Itoa(n))
+		claim, err := (&net.ListenConfig{}).Listen(ctx, "unix", "@ceteris-port-"+strconv.Itoa(n))
+		if ctx.Err() != nil {
+			return port{}, ctx.Err()
+		}
 		if err != nil {
 			continue // another ceteris has it
 		}
-		if free(n) {
+		if free(ctx, n) {
 			return port{number: n, claim: claim}, nil
 		}
 		if err := claim.Close(); err != nil {
@@ -68,8 +72,8 @@ func (r *portRange) take() (port, error) {
 }
 
 // free tries the port on all addresses, which fails if it is taken on any.
-func free(n int) bool {
-	l, err := net.Listen("tcp", ":"+strconv.Itoa(n))
+func free(ctx context.Context, n int) bool {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+strconv.Itoa(n))
 	if err != nil {
 		return false
 	}

@@ -53,8 +53,8 @@ var (
 // newProc makes the directory of a service and its command.
 func newProc(e *env, s experiment.Service, program string, ports map[int]int) (*proc, error) {
 	s = s.Resolve(func(ref experiment.Ref) (string, bool) {
-		real, ok := ports[ref.Port]
-		return loopback(real), ok && ref.Kind == experiment.RefSelf
+		port, ok := ports[ref.Port]
+		return loopback(port), ok && ref.Kind == experiment.RefSelf
 	})
 	argv, own, err := s.Texts()
 	if err != nil {
@@ -174,11 +174,11 @@ func (p *proc) gone() (experiment.Exit, bool) {
 
 // Addr implements experiment.Proc. All vantages are on this host.
 func (p *proc) Addr(port int, _ experiment.Vantage) (string, error) {
-	real, ok := p.ports[port]
+	mapped, ok := p.ports[port]
 	if !ok {
 		return "", fmt.Errorf("service %s declares no port %d", p.service.Name, port)
 	}
-	return loopback(real), nil
+	return loopback(mapped), nil
 }
 
 // Wait implements experiment.Proc. OOMKilled is never set.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,24 +102,15 @@ func (s *suite) remains(t testing.TB, owner string, kinds ...string) []string {
 			t.Errorf("leftovers: %v", err)
 		}
 		for _, l := range all {
-			if l.Owner == owner && (len(kinds) == 0 || contains(kinds, l.Kind)) {
+			if l.Owner == owner && (len(kinds) == 0 || slices.Contains(kinds, l.Kind)) {
 				left = append(left, l.Kind+" "+l.ID+" "+l.Name)
 			}
 		}
 	}
-	if s.Remains != nil && (len(kinds) == 0 || contains(kinds, "process")) {
+	if s.Remains != nil && (len(kinds) == 0 || slices.Contains(kinds, "process")) {
 		left = append(left, s.Remains(t, owner)...)
 	}
 	return left
-}
-
-func contains(all []string, one string) bool {
-	for _, a := range all {
-		if a == one {
-			return true
-		}
-	}
-	return false
 }
 
 // stop stops a service and gives its end.
