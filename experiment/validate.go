@@ -64,8 +64,6 @@ func (m *Matrix) ValidateRunner() error {
 			return JoinFieldErrors(f.list)
 		case m.Runner == RunnerProcess && s.Build == nil && !s.Image.IsZero():
 			f.add(s.At, path, "add process: {build: {go: DIR}} or process: {command: [...]}", "has an image only, which the process runner cannot start")
-		case m.Runner == RunnerDocker && s.Build == nil && s.Image.IsZero():
-			f.add(s.At, path, "", "has neither image nor build, which docker needs")
 		}
 	}
 	return JoinFieldErrors(append(f.list, FieldErrors(m.Validate())...))

@@ -91,8 +91,8 @@ func (m *Matrix) confirmed(factor string) bool {
 			return mentions(s.Has) || slices.ContainsFunc(s.Is, func(e Expected) bool { return mentions(e.Value) })
 		})
 	}
-	outside := slices.ContainsFunc(m.texts(), func(t text) bool { return t.service != "" && mentions(t.Template) })
-	return !outside || slices.ContainsFunc(m.Subject.Services, func(s ServiceSpec) bool {
+	inSubject := slices.ContainsFunc(m.texts(), func(t text) bool { return t.service != "" && mentions(t.Template) })
+	return !inSubject || slices.ContainsFunc(m.Subject.Services, func(s ServiceSpec) bool {
 		return steps(s.Confirm) || s.Process != nil && steps(s.Process.Confirm)
 	})
 }

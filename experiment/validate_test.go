@@ -1,0 +1,195 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestValidate covers what no matrix file can say, only a matrix made in code; the
+// faults of files are pinned beside the reader.
+func TestValidate(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		edit func(*Matrix)
+		want []string
+	}{
+		{"no services", func(m *Matrix) { m.Subject = Subject{}; m.Factors = nil }, []string{
+			"subject.services: there is no service",
+			`load.to: there is no service "app"`,
+		}},
+		{"no runner", func(m *Matrix) { m.Runner = "" }, []string{`runner: "" is no runner`}},
+		{"no role", func(m *Matrix) { m.Subject.Services[0].Role = RoleLoad }, []string{
+			`2:1: subject.services.redis.role: "load" is no role of a service (subject or backing)`,
+		}},
+		{"baseline out of range", func(m *Matrix) { m.Factors[0].Baseline = 3 }, []string{
+			"factors.threads.baseline: level 3 of 3 is the baseline",
+		}},
+		{"no levels", func(m *Matrix) { m.Factors[0].Levels, m.Factors[0].Baseline = nil, 0 }, []string{
+			"factors.threads: has fewer than two levels: nothing is varied",
+		}},
+		{"factor twice", func(m *Matrix) { m.Factors = append(m.Factors, m.Factors[0]) }, []string{
+			"factors.threads: there is a factor of this name already",
+		}},
+		{"no rounds", func(m *Matrix) { m.Repeat.Rounds = 0 }, []string{"repeat.rounds: 0 lies outside 1 to 1000"}},
+		{"negative effect", func(m *Matrix) { m.Judge.MinimumEffect = -1 }, []string{
+			"judge.minimum_effect: -1 does not lie above 0% and at most at 100%",
+		}},
+		{"error rate", func(m *Matrix) { m.Judge.ErrorRate = 2 }, []string{"judge.error_rate: 2 lies outside 0 to 1"}},
+		{"link to itself", func(m *Matrix) { m.Subject.Links[0].To, m.Subject.Links[0].Port = "app", 8080 }, []string{
+			"subject.links[0]: leads from app to itself",
+		}},
+		{"no method", func(m *Matrix) { m.Load.Method = "" }, []string{"load.request.method: is empty"}},
+		{"place", func(m *Matrix) { m.Place.Load = "-" }, []string{`place.load: "-" is no set of cores (as in 0, 1-3 or 0,2)`}},
+		{"log confirms", func(m *Matrix) { m.Subject.Services[1].Confirm[0] = Step{Log: "x"} }, []string{
+			"subject.services.app.confirm[0]: port and log confirm no setting",
+		}},
+		{"empty process command", func(m *Matrix) {
+			m.Subject.Services[0].Process.Build, m.Subject.Services[0].Process.Command = nil, []Template{}
+		}, []string{"subject.services.redis.process.command: is empty"}},
+		{"levels that say two things", func(m *Matrix) {
+			m.Subject.Services[1].Limits.CPUs = Literal("1").Resolve(nil)
+			m.Subject.Services[1].Limits.PIDs = Template{parts: []templatePart{
+				{ref: &Ref{Kind: RefFactor, Name: "threads"}}, {ref: &Ref{Kind: RefFactor, Name: "log"}},
+			}}
+		}, []string{
+			`1:1: factors.threads.levels[0]: "8off" is no whole number (used in subject.services.app.limits.pids)`,
+			`subject.services.app.limits.pids: "32off" is no whole number`,
+			`factors.threads.levels[2]: "128off" is no whole number (used in subject.services.app.limits.pids)`,
+		}},
+		{"too many cells", func(m *Matrix) {
+			for i := range 1000 {
+				m.Factors[0].Levels = append(m.Factors[0].Levels, Level{Text: fmt.Sprint("x", i)})
+			}
+		}, []string{"factors: 1006 cells, more than 1000"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := whole(t)
+			m.Origin.File = ""
+			m.Factors[0].Levels[0].At = Pos{Line: 1, Column: 1}
+			c.edit(m)
+			checkFaults(t, m.Validate(), c.want)
+		})
+	}
+}
+
+func checkFaults(t *testing.T, err error, want []string) {
+	t.Helper()
+	got := map[string]bool{}
+	for _, f := range FieldErrors(err) {
+		got[f.Error()] = true
+	}
+	wanted := map[string]bool{}
+	for _, w := range want {
+		wanted[w] = true
+	}
+	if diff := cmp.Diff(got, wanted); diff != "" {
+		t.Errorf("faults (-got +want):\n%s", diff)
+	}
+}
+
+func TestValidateRunner(t *testing.T) {
+	for _, c := range []struct {
+		name, runner string
+		edit         func(*Matrix)
+		want         []string
+	}{
+		{"not resolved", RunnerAuto, func(*Matrix) {}, []string{"runner: no runner is chosen"}},
+		{"image only", RunnerProcess, func(m *Matrix) { m.Subject.Services[0].Process = nil }, []string{
+			"2:1: subject.services.redis: has an image only, which the process runner cannot start" +
+				" (add process: {build: {go: DIR}} or process: {command: [...]})",
+		}},
+		{"image only in docker", RunnerDocker, func(m *Matrix) { m.Subject.Services[0].Process = nil }, nil},
+		{"command instead of image", RunnerProcess, func(m *Matrix) { m.Subject.Services[0].Process.Build = nil }, nil},
+		{"process form only", RunnerProcess, func(m *Matrix) {
+			m.Runner, m.Subject.Services[0].Image = RunnerProcess, Template{}
+		}, nil},
+		{"process form only, in docker", RunnerDocker, func(m *Matrix) { m.Subject.Services[0].Image = Template{} }, []string{
+			"2:1: subject.services.redis: has neither image nor build",
+		}},
+		{"factor that the runner does not see", RunnerDocker, func(m *Matrix) {
+			s := &m.Subject.Services[1]
+			s.Process = &ProcessSpec{Env: []EnvVar{{Name: "LOG", Value: s.Env[3].Value}}}
+			s.Env = s.Env[:3]
+		}, []string{"factors.log: used nowhere (write ${log} where it belongs)"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := whole(t)
+			m.Origin.File = ""
+			c.edit(m)
+			checkFaults(t, m.ForRunner(c.runner).ValidateRunner(), c.want)
+		})
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		edit func(*Matrix)
+		want []string
+	}{
+		{"as it is", func(*Matrix) {}, []string{
+			"factors.threads.levels[2]: 128 threads under 64 users: the rest of them can never be busy [level-out-of-reach]",
+			"factors.log: no confirm step shows that the setting arrives [unconfirmed]",
+		}},
+		{"just within reach", func(m *Matrix) { m.Load.Closed.Users = Literal("128") }, []string{
+			"factors.log: no confirm step shows that the setting arrives [unconfirmed]",
+		}},
+		{"open load", func(m *Matrix) {
+			m.Load.Closed, m.Load.Open = nil, &OpenSpec{Rate: Literal("9/s"), InFlight: Literal("100")}
+		}, []string{
+			"factors.threads.levels[2]: 128 threads under 100 requests in flight: the rest of them can never be busy [level-out-of-reach]",
+			"factors.log: no confirm step shows that the setting arrives [unconfirmed]",
+		}},
+		{"by the variable's name", func(m *Matrix) {
+			m.Factors[0].Name = "size"
+			m.Subject.Services[1].Env[2] = EnvVar{Name: "MAX_WORKERS", Value: mustParse("${size}")}
+			m.Subject.Services[1].Confirm[0].Is[0].Value = mustParse("${size}")
+		}, []string{
+			"factors.size.levels[2]: 128 size under 64 users: the rest of them can never be busy [level-out-of-reach]",
+			"factors.log: no confirm step shows that the setting arrives [unconfirmed]",
+		}},
+		{"confirmed", func(m *Matrix) {
+			m.Factors[0].Levels = m.Factors[0].Levels[:2]
+			m.Subject.Services[1].Confirm[0].Has = mustParse("level=${log}")
+		}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := whole(t)
+			c.edit(m)
+			if err := m.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, w := range m.Warnings() {
+				got = append(got, w.Error())
+			}
+			if diff := cmp.Diff(got, c.want); diff != "" {
+				t.Errorf("warnings (-got +want):\n%s", diff)
+			}
+		})
+	}
+}
+
+func mustParse(src string) Template {
+	t, err := ParseTemplate(src, Pos{})
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func TestFieldErrors(t *testing.T) {
+	a := &FieldError{At: Pos{Line: 2, Column: 1}, Err: errors.New("a")}
+	b := &FieldError{At: Pos{Line: 1, Column: 9}, Err: errors.New("b")}
+	err := fmt.Errorf("plan: %w", errors.Join(a, errors.New("no field"), fmt.Errorf("%w", b)))
+	got := JoinFieldErrors(append(FieldErrors(err), a))
+	if want := "1:9: b\n2:1: a"; errText(got) != want {
+		t.Errorf("got %q, want %q", errText(got), want)
+	}
+	if JoinFieldErrors(nil) != nil || FieldErrors(errors.New("x")) != nil {
+		t.Error("no faults gave some")
+	}
+}
