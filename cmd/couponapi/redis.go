@@ -45,7 +45,7 @@ func openRedis(ctx context.Context, addr string, size int) (redisPool, error) {
 		MaxRetries:               -1,
 		DialerRetries:            1,
 		DialTimeout:              time.Second,
-		ContextTimeoutEnabled:    true, // for the start; requests have no deadline
+		ContextTimeoutEnabled:    true,        // for the start; requests have no deadline
 		ReadTimeout:              time.Minute, // clients give up earlier
 		PoolTimeout:              time.Hour,   // waiting for a connection is no error
 		PoolSize:                 size,

@@ -19,9 +19,7 @@ type store struct {
 	pool     pool
 	validate bool
 
-	// lock is the one process-wide mutex of the validation. As a channel of one
-	// it is first come, first served, and a client that gives up leaves it.
-	lock chan struct{}
+	lock lock // the one process-wide mutex of the validation
 
 	commands  atomic.Int64 // all commands sent for requests, PINGs included
 	pings     atomic.Int64
@@ -29,7 +27,7 @@ type store struct {
 }
 
 func newStore(p pool, validate bool) *store {
-	return &store{pool: p, validate: validate, lock: make(chan struct{}, 1)}
+	return &store{pool: p, validate: validate}
 }
 
 // read is one operation: a GET, outside the lock at both levels of the setting.
@@ -47,12 +45,10 @@ func (s *store) read(ctx context.Context, key string) (string, error) {
 // from the lock to the answer, the wait for a connection included: what the next
 // one in line waits for.
 func (s *store) validateConnection(ctx context.Context) error {
-	select {
-	case s.lock <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := s.lock.acquire(ctx); err != nil {
+		return err
 	}
-	defer func() { <-s.lock }()
+	defer s.lock.release()
 	s.commands.Add(1)
 	began := time.Now()
 	err := s.pool.ping(ctx)
