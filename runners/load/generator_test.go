@@ -276,34 +276,47 @@ func TestTimeoutCountsFromTheRealSend(t *testing.T) {
 	})
 }
 
-// stallOnce answers after service, except that everything which arrives within a
-// second from the n-th request on is held up until that second is over.
+// stallGap is how far apart a server that stalled works off what has piled up.
+const stallGap = 200 * time.Microsecond
+
+// stallOnce gives the delay of each request: service, except that from the n-th
+// request on nothing begins for a second, and what has piled up by then is begun
+// in order, stallGap apart.
 func stallOnce(n int64, service time.Duration) func(seq int64) time.Duration {
 	var (
-		mu  sync.Mutex
-		end time.Time
+		mu   sync.Mutex
+		next time.Time // no request begins before
 	)
 	return func(seq int64) time.Duration {
 		mu.Lock()
 		defer mu.Unlock()
+		now := time.Now()
 		if seq == n {
-			end = time.Now().Add(time.Second)
+			next = now.Add(time.Second)
 		}
-		return max(time.Until(end), 0) + service
+		begin := now
+		if next.After(now) {
+			begin = next
+		}
+		next = begin.Add(stallGap)
+		return begin.Sub(now) + service
 	}
 }
 
 // checkStall compares quantiles with those computed from the schedule: 1,000
-// arrivals a second, number n of the window stalled for 1 s with all that follow.
+// arrivals a second, the server of stallOnce stalling at number n of the window.
 func checkStall(t testing.TB, r experiment.LoadResult, window, service time.Duration, n int) {
 	t.Helper()
 	var truth []time.Duration
+	var next time.Duration
 	for k := range int(window / ms) {
-		latency := service
-		if at := time.Duration(k-n) * ms; at >= 0 && at < time.Second {
-			latency += time.Second - at
+		at := time.Duration(k) * ms
+		if k == n {
+			next = at + time.Second
 		}
-		truth = append(truth, latency)
+		begin := max(at, next)
+		next = begin + stallGap
+		truth = append(truth, begin-at+service)
 	}
 	slices.Sort(truth)
 	got := observed(t, r)
