@@ -45,7 +45,7 @@ func TestKilledWriterLeavesWholeRuns(t *testing.T) {
 	ctx := context.Background()
 	path := testPath(t)
 	stored := 0
-	for _, n := range []int{1, 3, 8, 13} {
+	for _, n := range []int{0, 1, 3, 8, 13} {
 		c, lines := writing(t, path, n)
 		stored += n + kill(t, c, lines)
 

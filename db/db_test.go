@@ -120,7 +120,8 @@ func begin(t testing.TB, d *DB, rounds int) (experiment.SweepHead, experiment.Sw
 func testOutcome(run experiment.Run, slices int) experiment.Outcome {
 	run.State = experiment.StateOK
 	run.ConfigHash = "c0ffee"
-	o := experiment.Outcome{Run: run,
+	o := experiment.Outcome{
+		Run: run,
 		Observations: []experiment.Observation{
 			{Metric: "throughput", Phase: experiment.PhaseMeasure, Value: 1000.5 + float64(run.ID), Unit: experiment.UnitPerSecond},
 			{Metric: "latency_p99", Phase: experiment.PhaseMeasure, Value: 0.0123, Unit: experiment.UnitSeconds},

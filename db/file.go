@@ -24,8 +24,8 @@ func realPath(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("database %s: %w", path, err)
 	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		return real, nil
+	if target, err := filepath.EvalSymlinks(abs); err == nil {
+		return target, nil
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
 	switch {
@@ -82,7 +82,7 @@ func explain(path string, err error) error {
 	case sqlite3.ErrFull:
 		return fmt.Errorf("database %s: the disk is full: %w", path, err)
 	case sqlite3.ErrBusy, sqlite3.ErrLocked:
-		return experiment.WithHint(fmt.Errorf("database %s is held by another program: %w", path, errors.Join(experiment.ErrLocked, err)),
+		return experiment.WithHint(fmt.Errorf("database %s: %w, or held by another program: %w", path, experiment.ErrLocked, err),
 			"end the program that reads or writes it, and try again")
 	default:
 		return fmt.Errorf("database %s: %w", path, err)

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -98,7 +97,7 @@ func childLock(_ context.Context, path string) error {
 	fmt.Println("locked")
 	var b [1]byte
 	_, err := os.Stdin.Read(b[:])
-	return errors.Join(err)
+	return err
 }
 
 // childRead prints how many sweeps and series values there are.

@@ -13,8 +13,7 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// asOther gives the path of a database in a directory that any user may pass,
-// and keeps what Close leaves.
+// asOther gives the path of a database in a directory that any user may pass.
 func asOther(t *testing.T) string {
 	t.Helper()
 	base := t.TempDir()
@@ -28,15 +27,25 @@ func asOther(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
-	return filepath.Join(dir, "test.db")
+	path := filepath.Join(dir, "test.db")
+	if err := os.Mkdir(otherTemp(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(otherTemp(path), 0o777); err != nil { // whatever the umask
+		t.Fatal(err)
+	}
+	return path
 }
+
+// otherTemp is the directory for temporary files of childAsOther.
+func otherTemp(path string) string { return filepath.Join(filepath.Dir(filepath.Dir(path)), "tmp") }
 
 // childAsOther runs a child that is bound by the permissions of files: root is
 // not, so it becomes nobody.
 func childAsOther(t *testing.T, name, path string) (string, error) {
 	t.Helper()
 	c := child(t, name, path)
-	c.Env = append(c.Env, "TMPDIR=/tmp")
+	c.Env = append(c.Env, "TMPDIR="+otherTemp(path))
 	if os.Geteuid() == 0 {
 		exe := filepath.Join(filepath.Dir(filepath.Dir(path)), "exe")
 		if err := keep(c.Path, exe); err != nil {
@@ -87,6 +96,10 @@ func TestReaderRefusesAllButReading(t *testing.T) {
 		"PRAGMA application_id = 1",
 		"PRAGMA user_version = 1",
 		"PRAGMA optimize",
+		"SELECT * FROM pragma_journal_mode('delete')",
+		"SELECT * FROM pragma_query_only(0)",
+		"PRAGMA main.query_only = 0",
+		"EXPLAIN DELETE FROM runs",
 		"SELECT load_extension('x')",
 		"SELECT writefile('" + other + "', 'x')",
 		"CREATE VIRTUAL TABLE t USING fts3(x)",
@@ -215,6 +228,33 @@ func TestCloseWhileARowIsRead(t *testing.T) {
 	}
 }
 
+// TestWriterFindsTheFileHeld: a statement that is being read while the file is
+// out of WAL mode keeps the writer out, which then says so.
+func TestWriterFindsTheFileHeld(t *testing.T) {
+	ctx := context.Background()
+	path := testPath(t)
+	d := openAt(t, path)
+	begin(t, d, 1)
+	if single, err := d.Close(ctx); err != nil || !single {
+		t.Fatalf("close: single %v, %v", single, err)
+	}
+	r := readAt(t, path)
+	_, rows, err := r.Query(ctx, "SELECT id FROM runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range rows {
+		_, err := Open(ctx, path, Options{})
+		checkRefusal(t, err, "held by another program", experiment.ErrLocked)
+		break
+	}
+	// The reader, idle now, follows the file into WAL mode.
+	begin(t, openAt(t, path), 2)
+	if all, err := r.Sweeps(ctx); err != nil || all[0].Pending != 15 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
 // TestReadingWhatAnotherUserLeft: every form in which a database may lie in a
 // directory that the reader may not write.
 func TestReadingWhatAnotherUserLeft(t *testing.T) {
@@ -269,8 +309,8 @@ func readOthers(t *testing.T, source, path string, suffixes []string) {
 	if after := digest(t, dir); after != before {
 		t.Errorf("reading changed the directory: %s, now %s", before, after)
 	}
-	if left, _ := filepath.Glob("/tmp/ceteris-read-*"); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	if left, err := os.ReadDir(otherTemp(path)); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 

@@ -14,9 +14,11 @@ import (
 // testResults are results for every cell of a sweep; those of the first analysis
 // have no runs yet.
 func testResults(cells []experiment.Cell, n int) experiment.Results {
-	r := experiment.Results{RoundsDone: n, Planned: 3, SettingsHash: "s", Version: "1",
+	r := experiment.Results{
+		RoundsDone: n, Planned: 3, SettingsHash: "s", Version: "1",
 		Notes:    []experiment.SweepNote{{Code: "control-differs", Cell: cells[1].Key, Metric: "throughput", Message: "p is 0.01"}},
-		Findings: []experiment.Finding{{Code: "spread", Severity: experiment.SeverityWarn, Cell: cells[0].Key, Metric: "throughput", Value: ptr(0.1), Threshold: ptr(0.03), Message: "Runs differ by 10%."}}}
+		Findings: []experiment.Finding{{Code: "spread", Severity: experiment.SeverityWarn, Cell: cells[0].Key, Metric: "throughput", Value: ptr(0.1), Threshold: ptr(0.03), Message: "Runs differ by 10%."}},
+	}
 	for i, c := range cells {
 		v := experiment.Interval{Cell: c.Key, Metric: "throughput", Unit: experiment.UnitPerSecond, N: n, Confidence: 0.95, State: "interim: 0 of 3"}
 		if n > 0 {
@@ -30,8 +32,10 @@ func testResults(cells []experiment.Cell, n int) experiment.Results {
 		if c.Role == experiment.RoleBaseline {
 			continue
 		}
-		k := experiment.Comparison{Cell: c.Key, Metric: "throughput", Scale: experiment.ScaleRatio, Confidence: 0.95, N: n,
-			Verdict: experiment.VerdictNotTested, Reason: "n < 3", State: v.State}
+		k := experiment.Comparison{
+			Cell: c.Key, Metric: "throughput", Scale: experiment.ScaleRatio, Confidence: 0.95, N: n,
+			Verdict: experiment.VerdictNotTested, Reason: "n < 3", State: v.State,
+		}
 		if n >= 3 {
 			k.Estimate, k.Low, k.High, k.EqLow, k.EqHigh, k.P, k.PAdjusted = ptr(0.5+float64(i)), ptr(0.4), ptr(0.6), ptr(0.45), ptr(0.55), ptr(0.001), ptr(0.002)
 			k.Method, k.Verdict, k.Reason, k.Material, k.RoundsNeeded = experiment.MethodPooledOwn, experiment.VerdictWorse, "", experiment.MaterialProven, 2

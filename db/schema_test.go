@@ -149,7 +149,8 @@ func TestViewsOfRuns(t *testing.T) {
 	o.Run.State, o.Run.Reason = experiment.StateInvalid, "generator-cpu"
 	err = d.EndRun(ctx, o, []experiment.Finding{
 		{Code: "generator-cpu", Severity: experiment.SeverityInvalid, Message: "Over."},
-		{Code: "errors", Severity: experiment.SeverityWarn, Message: "Some."}})
+		{Code: "errors", Severity: experiment.SeverityWarn, Message: "Some."},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
