@@ -12,8 +12,21 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// The same as in the bubble, over TCP and by the real clock.
+// The same as in the bubble, over TCP and by the real clock. The truth holds on a
+// host that is not held up itself: one attempt of three has to meet it.
 func TestAStallShowsByTheRealClock(t *testing.T) {
+	const attempts = 3
+	for i := range attempts {
+		off := stallByTheRealClock(t)
+		if len(off) == 0 {
+			return
+		}
+		t.Logf("attempt %d: %v", i+1, off)
+	}
+	t.Errorf("off the truth in all of %d attempts", attempts)
+}
+
+func stallByTheRealClock(t *testing.T) (off []string) {
 	const service = 100 * ms // the server sleeps up to 1 ms too long
 	var n atomic.Int64
 	delay := stallOnce(1000+2000, service)
@@ -27,5 +40,5 @@ func TestAStallShowsByTheRealClock(t *testing.T) {
 	if r.Total.Sent != n.Load() {
 		t.Errorf("sent %d, the server counted %d", r.Total.Sent, n.Load())
 	}
-	checkStall(t, r, l.Measure, service, 2000)
+	return offTruth(t, r, l.Measure, service, 2000)
 }
