@@ -20,9 +20,6 @@ import (
 // requireEnv makes a missing engine a fault instead of a reason to skip.
 const requireEnv = "CETERIS_REQUIRE_DOCKER"
 
-// database marks the owners of this test's process.
-const database = "runners-docker-test"
-
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if left := leftOfThisProcess(); len(left) > 0 {
@@ -74,6 +71,19 @@ func remains(ctx context.Context, api *client.Client, ours func(owner string) bo
 	return out
 }
 
+func containersOf(ctx context.Context, t testing.TB, api *client.Client, owner string) []string {
+	t.Helper()
+	list, err := api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: client.Filters{}.Add("label", docker.LabelOwner+"="+owner)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, c := range list.Items {
+		out = append(out, "container "+c.Names[0])
+	}
+	return out
+}
+
 // engine gives a client of our own, or skips the test where no engine answers.
 func engine(t testing.TB) *client.Client {
 	t.Helper()
@@ -117,7 +127,9 @@ func TestConformance(t *testing.T) {
 		Remains: func(t testing.TB, owner string) []string {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 			defer cancel()
-			return remains(ctx, api, func(o string) bool { return o == owner })
+			// The suite asks also while the environment is open; networks are looked at
+			// at the end of all tests.
+			return containersOf(ctx, t, api, owner)
 		},
 	})
 }

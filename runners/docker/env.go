@@ -55,6 +55,9 @@ func (r *Runner) Open(ctx context.Context, key experiment.RunKey) (experiment.En
 	if key.Owner == "" {
 		key.Owner = r.owner
 	}
+	if key.Owner == "" {
+		return nil, fmt.Errorf("open run %d: no owner is named, and nobody could clean up after it", key.Run)
+	}
 	suffix := make([]byte, 4)
 	_, _ = rand.Read(suffix) // never fails
 	e := &env{

@@ -36,6 +36,9 @@ func (e *env) Launch(ctx context.Context, s experiment.Service) (experiment.Proc
 		return nil, err
 	}
 	p, err := e.launch(ctx, s)
+	if e.r.leaveOpenFiles(err) {
+		p, err = e.launch(ctx, s)
+	}
 	e.settle(s.Name, p)
 	if err != nil {
 		return nil, fmt.Errorf("launch service %s: %w", s.Name, err)
@@ -154,7 +157,7 @@ func (e *env) request(name, image string, s experiment.Service, argv, environ []
 // configure sets limits and the log driver. A limit that the engine cannot
 // enforce is left out: Host.Enforces says so.
 func (e *env) configure(h *container.HostConfig, s experiment.Service) {
-	can := e.r.enforces()
+	can, files := e.r.limits()
 	h.NetworkMode = container.NetworkMode(e.name)
 	h.RestartPolicy = container.RestartPolicy{Name: container.RestartPolicyDisabled}
 	// One file that is never rotated away, and no reader under load.
@@ -172,7 +175,9 @@ func (e *env) configure(h *container.HostConfig, s experiment.Service) {
 	if s.Limits.PIDs > 0 && can.PIDs {
 		h.PidsLimit = &s.Limits.PIDs
 	}
-	h.Ulimits = []*container.Ulimit{{Name: "nofile", Soft: openFiles, Hard: openFiles}}
+	if files > 0 {
+		h.Ulimits = []*container.Ulimit{{Name: "nofile", Soft: files, Hard: files}}
+	}
 }
 
 // bindings publishes nothing where containers can be dialled, else the declared

@@ -37,7 +37,9 @@ func (p *proc) output(ctx context.Context) (io.ReadCloser, error) {
 func (p *proc) pipe(ctx context.Context, write func(context.Context, io.Writer) error) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
 	r, w := io.Pipe()
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		defer cancel()
 		err := write(ctx, w)
 		if err != nil {
@@ -45,17 +47,20 @@ func (p *proc) pipe(ctx context.Context, write func(context.Context, io.Writer) 
 		}
 		_ = w.CloseWithError(err) // never fails
 	}()
-	return pipeReader{r, cancel}
+	return pipeReader{r, cancel, done}
 }
 
 type pipeReader struct {
 	*io.PipeReader
 	cancel context.CancelFunc
+	done   <-chan struct{}
 }
 
 func (r pipeReader) Close() error {
 	r.cancel()
-	return r.PipeReader.Close()
+	err := r.PipeReader.Close()
+	<-r.done
+	return err
 }
 
 // copyLogs copies one answer of the engine to its end.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/moby/moby/client"
@@ -28,7 +29,7 @@ const (
 )
 
 // openFiles is the limit of open files of every container, so that it is the same
-// on every engine. Some refuse to go beyond.
+// on every engine that allows it.
 const openFiles = 20_000
 
 // Options of a Runner.
@@ -48,6 +49,8 @@ type Runner struct {
 	provider *testcontainers.DockerProvider // nil until the engine answered once
 	host     experiment.Host                // zero until the first Check
 	images   experiment.Images
+
+	openFiles int64 // 0: left to the engine, which has refused it
 }
 
 var (
@@ -59,7 +62,7 @@ var (
 // settles testcontainers for the whole process (see configureLibrary), so it must
 // come before any other use of that library.
 func New(o Options) (*Runner, error) {
-	r := &Runner{owner: o.Owner, builder: o.Builder, log: o.Log, images: experiment.Images{}}
+	r := &Runner{owner: o.Owner, builder: o.Builder, log: o.Log, images: experiment.Images{}, openFiles: openFiles}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -111,6 +114,11 @@ func (r *Runner) connect() (*testcontainers.DockerProvider, error) {
 		if err != nil {
 			return nil, noRuntime(err)
 		}
+		// The library goes on to the usual sockets when DOCKER_HOST does not answer:
+		// nobody wants to measure on an engine that was not meant.
+		if want := os.Getenv(client.EnvOverrideHost); want != "" && want != p.Client().DaemonHost() {
+			return nil, noRuntime(fmt.Errorf("nothing at %s=%s", client.EnvOverrideHost, want))
+		}
 		r.provider = p
 	}
 	return r.provider, nil
@@ -140,9 +148,23 @@ func (r *Runner) facts(ctx context.Context) (experiment.Host, error) {
 	return r.Check(ctx)
 }
 
-// enforces says which limits the engine puts into force.
-func (r *Runner) enforces() experiment.Enforces {
+// limits says which limits the engine puts into force, and how many open files to
+// ask for.
+func (r *Runner) limits() (experiment.Enforces, int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.host.Enforces
+	return r.host.Enforces, r.openFiles
+}
+
+// leaveOpenFiles reports whether a start failed because the engine may not set
+// the limit of open files, in which case it is not asked for it again.
+func (r *Runner) leaveOpenFiles(err error) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil || r.openFiles == 0 || !strings.Contains(err.Error(), "rlimit") {
+		return false
+	}
+	r.log.Warn("the engine refuses to set the limit of open files; its own stands", "asked", r.openFiles)
+	r.openFiles = 0
+	return true
 }
