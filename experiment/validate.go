@@ -92,7 +92,9 @@ func checkWord(f *faults, at Pos, path, name string) {
 	}
 }
 
-var reservedNames = []string{GeneratorName, LinkProxyName, EngineName, HostName, ConductorName}
+func reservedNames() []string {
+	return []string{GeneratorName, LinkProxyName, EngineName, HostName, ConductorName}
+}
 
 func (m *Matrix) checkServices(f *faults) {
 	if len(m.Subject.Services) == 0 {
@@ -104,8 +106,8 @@ func (m *Matrix) checkServices(f *faults) {
 		path := "subject.services." + s.Name
 		lower := strings.ToLower(s.Name)
 		switch other, twice := seen[lower]; {
-		case slices.Contains(reservedNames, lower):
-			f.add(s.At, path, "reserved: "+strings.Join(reservedNames, ", "), "the name %s is reserved", s.Name)
+		case slices.Contains(reservedNames(), lower):
+			f.add(s.At, path, "reserved: "+strings.Join(reservedNames(), ", "), "the name %s is reserved", s.Name)
 		case twice:
 			f.add(s.At, path, "names of hosts know no case", "the name is taken by %s", other)
 		default:
@@ -333,7 +335,7 @@ func (m *Matrix) checkMetric(name string) error {
 	switch {
 	case !ofService && !known:
 		return WithHint(fmt.Errorf("there is no metric %q", name), didYouMean(name, requestMetricNames()))
-	case ofService && m.service(service) == nil && !slices.Contains(reservedNames, service):
+	case ofService && m.service(service) == nil && !slices.Contains(reservedNames(), service):
 		return WithHint(fmt.Errorf("there is no service %q", service), didYouMean(service, m.serviceNames()))
 	case !known:
 		var names []string

@@ -163,13 +163,15 @@ func (m *Matrix) needs(service, other string, seen map[string]bool) bool {
 }
 
 // formNames cannot name factors: ${self} and ${self:8080} would mean two things.
-var formNames = []string{"self", "addr", "random", "file", "env", "data"}
+func formNames() []string {
+	return []string{"self", "addr", "random", "file", "env", "data"}
+}
 
 func (m *Matrix) checkFactors(f *faults) {
 	for i, fa := range m.Factors {
 		path := "factors." + fa.Name
 		switch {
-		case slices.Contains(formNames, fa.Name):
+		case slices.Contains(formNames(), fa.Name):
 			f.add(fa.At, path, "", "the name is that of a form, as in ${%s:...}", fa.Name)
 		case slices.Contains(m.factorNames()[:i], fa.Name):
 			f.add(fa.At, path, "", "there is a factor of this name already")

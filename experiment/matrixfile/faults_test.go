@@ -80,14 +80,15 @@ func readFile(t *testing.T, path string) []byte {
 // TestFaults pins the whole message of every kind of faulty matrix.
 func TestFaults(t *testing.T) {
 	head, cases := readFaults(t)
-	out := head + "\n"
+	var out strings.Builder
+	out.WriteString(head + "\n")
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := matrixfile.Parse("m.yaml", "/matrices", []byte(c.src))
 			if err == nil || m != nil {
 				t.Fatalf("Parse gave %v and %v, want an error and no matrix", m, err)
 			}
-			out += "\n# " + c.name + "\n" + strings.Join(append(c.input, prefixed(err.Error())...), "\n") + "\n"
+			out.WriteString("\n# " + c.name + "\n" + strings.Join(append(c.input, prefixed(err.Error())...), "\n") + "\n")
 			if diff := cmp.Diff(err.Error(), c.want); diff != "" && !*update {
 				t.Errorf("error (-got +want):\n%s", diff)
 			}
@@ -102,7 +103,7 @@ func TestFaults(t *testing.T) {
 		})
 	}
 	if *update {
-		if err := os.WriteFile("testdata/faults.txt", []byte(out), 0o644); err != nil {
+		if err := os.WriteFile("testdata/faults.txt", []byte(out.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -130,14 +130,15 @@ func TestAliases(t *testing.T) {
 // TestBounds shows that neither size, depth nor aliases let a file grow without
 // end.
 func TestBounds(t *testing.T) {
-	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	var bomb strings.Builder
+	bomb.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
 	for i := '1'; i < '9'; i++ {
 		before := "*a" + string(i-1)
-		bomb += "a" + string(i) + ": &a" + string(i) + " [" + strings.Repeat(before+", ", 9) + before + "]\n"
+		bomb.WriteString("a" + string(i) + ": &a" + string(i) + " [" + strings.Repeat(before+", ", 9) + before + "]\n")
 	}
 	for _, c := range []struct{ name, src, want string }{
 		{"size", strings.Repeat("#", matrixfile.MaxBytes+1), "m.yaml:1:1: larger than 1024 KiB"},
-		{"aliases", bomb, "more than 20000 values"},
+		{"aliases", bomb.String(), "more than 20000 values"},
 		{"depth", "name: " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "nested deeper than 24 levels"},
 		{"deep flow", "name: " + strings.Repeat("[", 200_000), "this is not YAML: exceeded max depth of 10000"},
 		{"bytes", "name: a\xff", "m.yaml:1:8: byte 0xff is not UTF-8"},
@@ -257,5 +258,26 @@ func checkBuilds(t *testing.T, m *experiment.Matrix) {
 		if _, err := os.Stat(filepath.Join(s.Build.Go, "main.go")); err != nil {
 			t.Errorf("%s is built of nothing: %v", s.Name, err)
 		}
+	}
+}
+
+// TestLineEnds: a file from another editor is the same sweep, faults at the same
+// places.
+func TestLineEnds(t *testing.T) {
+	base := string(readFile(t, "testdata/base.yaml"))
+	want := parse(t, base)
+	for name, src := range map[string]string{
+		"carriage returns": strings.ReplaceAll(base, "\n", "\r\n"),
+		"byte order mark":  "\ufeff" + base,
+		"no last newline":  strings.TrimSuffix(base, "\n"),
+		"document marks":   "---\n" + base + "...\n",
+	} {
+		if got := parse(t, src); got.Hash() != want.Hash() {
+			t.Errorf("%s: another sweep", name)
+		}
+	}
+	_, err := matrixfile.Parse("m.yaml", "/", []byte(strings.ReplaceAll(strings.Replace(base, "users: 64", "users: 0", 1), "\n", "\r\n")))
+	if want := `m.yaml:35:19: load.closed.users: "0" lies outside 1 to 100000`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-var loadShape = shape{
-	known: words("to request closed open ramp warmup measure timeout connections keep_alive"),
-	later: words("requests data streams phases image build command files env reader extract regex json csv slo"),
+func loadShape() shape {
+	return shape{
+		known: words("to request closed open ramp warmup measure timeout connections keep_alive"),
+		later: words("requests data streams phases image build command files env reader extract regex json csv slo"),
+	}
 }
 
 func (r *reader) load(v *value) experiment.LoadSpec {
@@ -21,7 +23,7 @@ func (r *reader) load(v *value) experiment.LoadSpec {
 		r.faultAt(v, "", "a study without load is %w", experiment.ErrNotYet)
 		return l
 	}
-	o := r.object(v, loadShape)
+	o := r.object(v, loadShape())
 	if !v.has("image") { // an external generator names its target itself
 		r.require(v, o, "to")
 		if !v.has("requests") {

@@ -16,21 +16,21 @@ const hostTuning = "ceteris leaves the host as it is, and reports what disturbs"
 
 const bestOf = "the best of several runs is no sample, and has no honest interval"
 
-var matrixShape = shape{
-	known: words("name question runner subject factors sweep control load place repeat judge"),
-	later: words("cells except interactions stages across requires on_finish prepare collect scrape metrics"),
-	never: map[string]string{"host": hostTuning, "tune": hostTuning, "tuning": hostTuning, "sysctls": hostTuning},
+func matrixShape() shape {
+	return shape{
+		known: words("name question runner subject factors sweep control load place repeat judge"),
+		later: words("cells except interactions stages across requires on_finish prepare collect scrape metrics"),
+		never: map[string]string{"host": hostTuning, "tune": hostTuning, "tuning": hostTuning, "sysctls": hostTuning},
+	}
 }
 
 // matrix reads a whole matrix, as far as it can be read, and fills in defaults.
 func (r *reader) matrix(v *value) *experiment.Matrix {
-	o := r.object(v, matrixShape)
+	o := r.object(v, matrixShape())
 	r.require(v, o, "name", "subject", "load")
 	m := &experiment.Matrix{}
 	m.Name, _ = r.plain(o["name"])
-	if o["question"] != nil {
-		m.Question, _ = r.text(o["question"])
-	}
+	m.Question, _ = r.text(o["question"])
 	m.Runner = r.oneOf(o["runner"], experiment.RunnerAuto,
 		words("auto docker process"), words("swarm"))
 	r.subject(o["subject"], m)
@@ -60,13 +60,12 @@ func (r *reader) sweep(v *value) {
 	r.oneOf(v, "", words("one-at-a-time"), words("grid cells stages"))
 }
 
-var factorShape = shape{known: words("baseline levels unit"), later: words("only")}
+func factorShape() shape {
+	return shape{known: words("baseline levels unit"), later: words("only")}
+}
 
 func (r *reader) factors(v *value) []experiment.Factor {
 	var out []experiment.Factor
-	if v == nil {
-		return nil
-	}
 	for _, f := range r.names(v, "as in threads: [8, 32, 128]") {
 		out = append(out, r.factor(f))
 	}
@@ -86,12 +85,10 @@ func (r *reader) factor(f field) experiment.Factor {
 		r.want(f.value, list, "as in "+f.name+": [8, 32]")
 		return out
 	}
-	o := r.object(f.value, factorShape)
+	o := r.object(f.value, factorShape())
 	r.require(f.value, o, "levels")
 	out.Levels = r.levels(o["levels"])
-	if o["unit"] != nil {
-		out.Unit, _ = r.plain(o["unit"])
-	}
+	out.Unit, _ = r.plain(o["unit"])
 	if o["baseline"] == nil {
 		return out
 	}
@@ -138,9 +135,11 @@ func (r *reader) level(v *value) (string, bool) {
 	}
 }
 
-var placeShape = shape{
-	known: words("subject backing load conductor"),
-	never: map[string]string{"governor": hostTuning, "turbo": hostTuning, "isolate": hostTuning},
+func placeShape() shape {
+	return shape{
+		known: words("subject backing load conductor"),
+		never: map[string]string{"governor": hostTuning, "turbo": hostTuning, "isolate": hostTuning},
+	}
 }
 
 func (r *reader) placement(v *value) experiment.PlaceSpec {
@@ -152,7 +151,7 @@ func (r *reader) placement(v *value) experiment.PlaceSpec {
 		return out
 	}
 	out.At = v.at
-	o := r.object(v, placeShape)
+	o := r.object(v, placeShape())
 	for name, set := range map[string]*string{
 		"subject": &out.Subject, "backing": &out.Backing, "load": &out.Load, "conductor": &out.Conductor,
 	} {
@@ -169,33 +168,31 @@ func (r *reader) placement(v *value) experiment.PlaceSpec {
 
 const maxRounds = 1000
 
-var repeatShape = shape{
-	known: words("rounds seed"),
-	later: words("until within at_most"),
-	never: map[string]string{"best_of": bestOf, "best-of": bestOf, "best": bestOf, "take": bestOf},
+func repeatShape() shape {
+	return shape{
+		known: words("rounds seed"),
+		later: words("until within at_most"),
+		never: map[string]string{"best_of": bestOf, "best-of": bestOf, "best": bestOf, "take": bestOf},
+	}
 }
 
 func (r *reader) repeat(v *value) experiment.RepeatPlan {
-	o := object{}
-	if v != nil {
-		o = r.object(v, repeatShape)
-	}
+	o := r.object(v, repeatShape())
 	return experiment.RepeatPlan{
 		Rounds: r.count(o["rounds"], experiment.DefaultRounds, 1, maxRounds),
 		Seed:   uint64(r.count(o["seed"], experiment.DefaultSeed, 0, math.MaxInt64)),
 	}
 }
 
-var judgeShape = shape{
-	known: words("metric minimum_effect confidence error_rate guards"),
-	never: map[string]string{"best_of": bestOf, "best-of": bestOf, "best": bestOf},
+func judgeShape() shape {
+	return shape{
+		known: words("metric minimum_effect confidence error_rate guards"),
+		never: map[string]string{"best_of": bestOf, "best-of": bestOf, "best": bestOf},
+	}
 }
 
 func (r *reader) judge(v *value) experiment.Settings {
-	o := object{}
-	if v != nil {
-		o = r.object(v, judgeShape)
-	}
+	o := r.object(v, judgeShape())
 	out := experiment.Settings{
 		Metric:        experiment.DefaultMetric,
 		MinimumEffect: parsed(r, o["minimum_effect"], experiment.DefaultMinimumEffect, experiment.ParseFraction),
@@ -216,8 +213,8 @@ func (r *reader) judge(v *value) experiment.Settings {
 }
 
 func (r *reader) guard(f field) experiment.GuardSetting {
-	known := slices.Sorted(maps.Keys(guardCodes))
-	movable, ok := guardCodes[f.name]
+	known := slices.Sorted(maps.Keys(guardCodes()))
+	movable, ok := guardCodes()[f.name]
 	if !ok {
 		hint := "known: " + strings.Join(known, ", ")
 		if near := experiment.Suggest(f.name, known); near != "" {
@@ -242,13 +239,15 @@ func (r *reader) guard(f field) experiment.GuardSetting {
 
 // guardCodes are the codes of all guards, and whether they have a threshold that
 // is a share.
-var guardCodes = map[string]bool{
-	"generator-cpu": true, "generator-late": true, "shared-cores": false, "emulated-image": false,
-	"rate-missed": true, "dropped": true, "errors": true, "window-short": true, "not-warm": true,
-	"drift": true, "order-drift": true, "flat-load": true, "in-flight-limit": true, "pool-saturated": true,
-	"cpu-cap": true, "scrape-gap": true, "restarted": false, "oom": false, "setting-ineffective": false,
-	"not-equal": false, "work-differs": true, "host-noise": true, "host-suspended": false,
-	"conductor-paused": false, "engine-busy": true, "engine-elsewhere": false, "spread": true,
-	"ceiling": true, "a-a-failed": false, "result-incomplete": false, "limit-not-applied": false,
-	"level-out-of-reach": false,
+func guardCodes() map[string]bool {
+	return map[string]bool{
+		"generator-cpu": true, "generator-late": true, "shared-cores": false, "emulated-image": false,
+		"rate-missed": true, "dropped": true, "errors": true, "window-short": true, "not-warm": true,
+		"drift": true, "order-drift": true, "flat-load": true, "in-flight-limit": true, "pool-saturated": true,
+		"cpu-cap": true, "scrape-gap": true, "restarted": false, "oom": false, "setting-ineffective": false,
+		"not-equal": false, "work-differs": true, "host-noise": true, "host-suspended": false,
+		"conductor-paused": false, "engine-busy": true, "engine-elsewhere": false, "spread": true,
+		"ceiling": true, "a-a-failed": false, "result-incomplete": false, "limit-not-applied": false,
+		"level-out-of-reach": false,
+	}
 }

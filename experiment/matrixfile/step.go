@@ -6,34 +6,40 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-var laterInSteps = words("in image file regex csv near unit better only")
-
-var readyShape = shape{
-	known: words("http port run log times has is json within"),
-	later: laterInSteps,
+func laterInSteps() []string {
+	return words("in image file regex csv near unit better only")
 }
 
-var confirmShape = shape{
-	known: words("http run has is json within"),
-	later: append(words("at log delta keep scrape"), laterInSteps...),
-	never: map[string]string{
-		"port":  "a port that answers confirms no setting (it may stand in ready)",
-		"times": "it counts lines of a log (it may stand in ready)",
-	},
+func readyShape() shape {
+	return shape{
+		known: words("http port run log times has is json within"),
+		later: laterInSteps(),
+	}
+}
+
+func confirmShape() shape {
+	return shape{
+		known: words("http run has is json within"),
+		later: append(words("at log delta keep scrape"), laterInSteps()...),
+		never: map[string]string{
+			"port":  "a port that answers confirms no setting (it may stand in ready)",
+			"times": "it counts lines of a log (it may stand in ready)",
+		},
+	}
 }
 
 func (r *reader) ready(v *value) *experiment.Step {
 	if v == nil {
 		return nil
 	}
-	s := r.step(v, readyShape)
+	s := r.step(v, readyShape())
 	return &s
 }
 
 func (r *reader) confirm(v *value) []experiment.Step {
 	var out []experiment.Step
 	for _, item := range r.items(v, `as in [{http: ":8080/config", json: {threads: .threads}, is: {threads: "${threads}"}}]`) {
-		out = append(out, r.step(item, confirmShape))
+		out = append(out, r.step(item, confirmShape()))
 	}
 	return out
 }

@@ -13,14 +13,18 @@ const (
 	privileged  = "a privileged container can change the host under every other run"
 )
 
-var networkNever = map[string]string{
-	"network_mode": hostNetwork, "network": hostNetwork, "networks": hostNetwork, "privileged": privileged,
+func networkNever() map[string]string {
+	return map[string]string{
+		"network_mode": hostNetwork, "network": hostNetwork, "networks": hostNetwork, "privileged": privileged,
+	}
 }
 
-var serviceShape = shape{
-	known: words("image build command env ports needs ready limits role process confirm"),
-	later: words("files container mounts volumes only job replicas prepare collect scrape metrics"),
-	never: networkNever,
+func serviceShape() shape {
+	return shape{
+		known: words("image build command env ports needs ready limits role process confirm"),
+		later: words("files container mounts volumes only job replicas prepare collect scrape metrics"),
+		never: networkNever(),
+	}
 }
 
 // subject reads services and links into m.
@@ -31,14 +35,11 @@ func (r *reader) subject(v *value, m *experiment.Matrix) {
 	o := r.object(v, shape{
 		known: words("services links"),
 		later: words("prepare collect scrape metrics volumes"),
-		never: networkNever,
+		never: networkNever(),
 	})
 	r.require(v, o, "services")
 	for _, f := range r.names(o["services"], "as in services: {app: {image: app:1}}") {
 		m.Subject.Services = append(m.Subject.Services, r.service(f))
-	}
-	if o["links"] == nil {
-		return
 	}
 	for _, item := range r.items(o["links"], "as in [{from: app, to: redis:6379, latency: 2ms}]") {
 		m.Subject.Links = append(m.Subject.Links, r.link(item))
@@ -48,7 +49,7 @@ func (r *reader) subject(v *value, m *experiment.Matrix) {
 func (r *reader) service(f field) experiment.ServiceSpec {
 	s := experiment.ServiceSpec{Name: f.name, At: f.at}
 	r.container(f.value)
-	o := r.object(f.value, serviceShape)
+	o := r.object(f.value, serviceShape())
 	s.Image = r.template(o["image"], "")
 	s.Build = r.build(o["build"])
 	s.Command = r.templates(o["command"], `as in [redis-server, --save, ""]`)
@@ -76,7 +77,7 @@ func (r *reader) container(v *value) {
 		return
 	}
 	for _, f := range v.fields[i].value.fields {
-		if reason, refused := networkNever[f.name]; refused {
+		if reason, refused := networkNever()[f.name]; refused {
 			r.fault(f.at, f.value.path, errors.New("refused: "+reason), "")
 		}
 	}
@@ -147,9 +148,6 @@ func (r *reader) ports(v *value) []int {
 }
 
 func (r *reader) limits(v *value) experiment.LimitsSpec {
-	if v == nil {
-		return experiment.LimitsSpec{}
-	}
 	o := r.object(v, shape{known: words("cpus memory pids")})
 	return experiment.LimitsSpec{
 		CPUs: r.template(o["cpus"], ""), Memory: r.template(o["memory"], ""), PIDs: r.template(o["pids"], ""),

@@ -106,10 +106,11 @@ func checkText(file string, src []byte) *experiment.FieldError {
 }
 
 var (
-	yamlLine    = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
-	yamlAnchor  = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
-	quoteAdvice = `quote it, as in {cpus: "${cpus}"}`
+	yamlLine   = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
+	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 )
+
+const quoteAdvice = `quote it, as in {cpus: "${cpus}"}`
 
 // syntaxFault turns an error of the YAML parser into a fault with a position.
 func syntaxFault(file, src string, err error) *experiment.FieldError {
