@@ -25,12 +25,16 @@ func calm(change ...func(*experiment.Outcome)) experiment.Outcome {
 		},
 		Generator: experiment.Service{Name: experiment.GeneratorName, Role: experiment.RoleLoad, Cores: experiment.CoreSet{3}},
 		Placement: experiment.Placement{Subject: experiment.CoreSet{0, 1}, Backing: experiment.CoreSet{2}, Load: experiment.CoreSet{3}},
-		Host: experiment.Host{Cores: experiment.CoreSet{0, 1, 2, 3},
-			Enforces: experiment.Enforces{Cores: true, CPUs: true, Memory: true, PIDs: true}},
+		Host: experiment.Host{
+			Cores:    experiment.CoreSet{0, 1, 2, 3},
+			Enforces: experiment.Enforces{Cores: true, CPUs: true, Memory: true, PIDs: true},
+		},
 		Result: experiment.LoadResult{Window: 10 * time.Second},
 	}
-	usual := []func(*experiment.Outcome){observe("throughput", 990), observe("offered", 1000), observe("sent", 1000),
-		observe("dropped", 0), observe("error_rate", 0), observe("generator.cpu", 0.4)}
+	usual := []func(*experiment.Outcome){
+		observe("throughput", 990), observe("offered", 1000), observe("sent", 1000),
+		observe("dropped", 0), observe("error_rate", 0), observe("generator.cpu", 0.4),
+	}
 	for _, c := range append(usual, change...) {
 		c(&o)
 	}
@@ -101,40 +105,67 @@ func TestJudgeRun(t *testing.T) {
 	}{
 		"calm": {},
 
-		"generator-cpu above": {[]func(*experiment.Outcome){observe("generator.cpu", 0.93)},
-			[]found{{"generator-cpu", invalid, "generator used 0.93 of its 1 core (limit 80%)"}}},
+		"generator-cpu above": {
+			[]func(*experiment.Outcome){observe("generator.cpu", 0.93)},
+			[]found{{"generator-cpu", invalid, "generator used 0.93 of its 1 core (limit 80%)"}},
+		},
 		"generator-cpu at the limit": {[]func(*experiment.Outcome){observe("generator.cpu", 0.80)}, nil},
-		"generator-cpu of two cores": {[]func(*experiment.Outcome){observe("generator.cpu", 1.61),
-			change(func(o *experiment.Outcome) { o.Generator.Cores = experiment.CoreSet{2, 3}; o.Placement.Backing = nil })},
-			[]found{{"generator-cpu", invalid, "generator used 1.61 of its 2 cores (limit 80%)"}}},
-		"generator-cpu under two cores": {[]func(*experiment.Outcome){observe("generator.cpu", 1.59),
-			change(func(o *experiment.Outcome) { o.Generator.Cores = experiment.CoreSet{2, 3}; o.Placement.Backing = nil })}, nil},
-		"generator-cpu under a limit of its own": {[]func(*experiment.Outcome){observe("generator.cpu", 0.41),
-			change(func(o *experiment.Outcome) { o.Generator.Limits.CPUs = 0.5 })},
-			[]found{{"generator-cpu", invalid, "generator used 0.41 of its limit of 0.5 cores (limit 80%)"}}},
-		"generator-cpu not measured": {[]func(*experiment.Outcome){unobserve("generator.cpu")},
-			[]found{{"generator-cpu", warn, "the generator's processor time was not measured, so it cannot be ruled out as the limit"}}},
-		"generator-cpu not measured, no load": {[]func(*experiment.Outcome){unobserve("generator.cpu"), unobserve("throughput"),
-			change(func(o *experiment.Outcome) { o.Run.State = experiment.StateFailedSubject })}, nil},
+		"generator-cpu of two cores": {
+			[]func(*experiment.Outcome){
+				observe("generator.cpu", 1.61),
+				change(func(o *experiment.Outcome) { o.Generator.Cores = experiment.CoreSet{2, 3}; o.Placement.Backing = nil }),
+			},
+			[]found{{"generator-cpu", invalid, "generator used 1.61 of its 2 cores (limit 80%)"}},
+		},
+		"generator-cpu under two cores": {[]func(*experiment.Outcome){
+			observe("generator.cpu", 1.59),
+			change(func(o *experiment.Outcome) { o.Generator.Cores = experiment.CoreSet{2, 3}; o.Placement.Backing = nil }),
+		}, nil},
+		"generator-cpu under a limit of its own": {
+			[]func(*experiment.Outcome){
+				observe("generator.cpu", 0.41),
+				change(func(o *experiment.Outcome) { o.Generator.Limits.CPUs = 0.5 }),
+			},
+			[]found{{"generator-cpu", invalid, "generator used 0.41 of its limit of 0.5 cores (limit 80%)"}},
+		},
+		"generator-cpu not measured": {
+			[]func(*experiment.Outcome){unobserve("generator.cpu")},
+			[]found{{"generator-cpu", warn, "the generator's processor time was not measured, so it cannot be ruled out as the limit"}},
+		},
+		"generator-cpu not measured, no load": {[]func(*experiment.Outcome){
+			unobserve("generator.cpu"), unobserve("throughput"),
+			change(func(o *experiment.Outcome) { o.Run.State = experiment.StateFailedSubject }),
+		}, nil},
 
-		"shared-cores generator with subject": {[]func(*experiment.Outcome){
-			change(func(o *experiment.Outcome) { o.Placement.Subject = experiment.CoreSet{0, 1, 3} })},
-			[]found{{"shared-cores", invalid, "generator on core 3 and subject on core 0-1,3 share processors"}}},
+		"shared-cores generator with subject": {
+			[]func(*experiment.Outcome){
+				change(func(o *experiment.Outcome) { o.Placement.Subject = experiment.CoreSet{0, 1, 3} }),
+			},
+			[]found{{"shared-cores", invalid, "generator on core 3 and subject on core 0-1,3 share processors"}},
+		},
 		"shared-cores on one core": {[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
 			o.Host.Cores, o.Placement.Subject, o.Placement.Backing = experiment.CoreSet{3}, experiment.CoreSet{3}, nil
 		})}, []found{{"shared-cores", warn, "generator on core 3 and subject on core 3 share processors"}}},
-		"shared-cores generator with backing": {[]func(*experiment.Outcome){
-			change(func(o *experiment.Outcome) { o.Placement.Backing = experiment.CoreSet{2, 3} })},
-			[]found{{"shared-cores", warn, "generator on core 3 and backing services on core 2-3 share processors"}}},
-		"shared-cores backing with subject": {[]func(*experiment.Outcome){
-			change(func(o *experiment.Outcome) { o.Placement.Backing = experiment.CoreSet{1} })},
-			[]found{{"shared-cores", note, "backing services on core 1 and subject on core 0-1 share processors"}}},
+		"shared-cores generator with backing": {
+			[]func(*experiment.Outcome){
+				change(func(o *experiment.Outcome) { o.Placement.Backing = experiment.CoreSet{2, 3} }),
+			},
+			[]found{{"shared-cores", warn, "generator on core 3 and backing services on core 2-3 share processors"}},
+		},
+		"shared-cores backing with subject": {
+			[]func(*experiment.Outcome){
+				change(func(o *experiment.Outcome) { o.Placement.Backing = experiment.CoreSet{1} }),
+			},
+			[]found{{"shared-cores", note, "backing services on core 1 and subject on core 0-1 share processors"}},
+		},
 		"shared-cores without backing services": {[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
 			o.Placement.Backing, o.Plan.Services = experiment.CoreSet{0, 1}, o.Plan.Services[1:]
 		})}, nil},
 
-		"rate-missed above": {[]func(*experiment.Outcome){observe("sent", 969)},
-			[]found{{"rate-missed", invalid, "generator sent 969 of 1000 requests/s over 10s, 3.1% too few (limit 3%)"}}},
+		"rate-missed above": {
+			[]func(*experiment.Outcome){observe("sent", 969)},
+			[]found{{"rate-missed", invalid, "generator sent 969 of 1000 requests/s over 10s, 3.1% too few (limit 3%)"}},
+		},
 		"rate-missed just under":          {[]func(*experiment.Outcome){observe("sent", 971)}, nil},
 		"rate-missed by what was dropped": {[]func(*experiment.Outcome){observe("sent", 985), observe("dropped", 0.015)}, nil},
 		"rate-missed by one request at the edge": {[]func(*experiment.Outcome){observe("sent", 1), change(func(o *experiment.Outcome) {
@@ -155,20 +186,32 @@ func TestJudgeRun(t *testing.T) {
 		})}, []found{{"errors", warn, "1.01% of the requests failed (limit 1%), most by status"}}},
 		"errors just under": {[]func(*experiment.Outcome){observe("error_rate", 0.01)}, nil},
 
-		"restarted by exit": {[]func(*experiment.Outcome){exit("app", experiment.Exit{Code: 1})},
-			[]found{{"restarted", invalid, "app ended during the run with exit code 1"}}},
-		"restarted by counter": {[]func(*experiment.Outcome){observe("app.restarts", 2)},
-			[]found{{"restarted", invalid, "app was started again during the run (restarts: 2)"}}},
+		"restarted by exit": {
+			[]func(*experiment.Outcome){exit("app", experiment.Exit{Code: 1})},
+			[]found{{"restarted", invalid, "app ended during the run with exit code 1"}},
+		},
+		"restarted by counter": {
+			[]func(*experiment.Outcome){observe("app.restarts", 2)},
+			[]found{{"restarted", invalid, "app was started again during the run (restarts: 2)"}},
+		},
 		"restarted never":                {[]func(*experiment.Outcome){observe("app.restarts", 0)}, nil},
 		"restarted: the generator ended": {[]func(*experiment.Outcome){exit("generator", experiment.Exit{})}, nil},
-		"oom by exit": {[]func(*experiment.Outcome){exit("app", experiment.Exit{Code: 137, OOMKilled: true}), observe("app.oom_kills", 1)},
-			[]found{{"oom", invalid, "app was killed for lack of memory (exit code 137)"}}},
-		"oom before the window": {[]func(*experiment.Outcome){observeIn(experiment.PhaseWarmup, "app.oom_kills", 1), observe("app.oom_kills", 3)},
-			[]found{{"oom", invalid, "processes inside app were killed for lack of memory (kills: 3)"}}},
+		"oom by exit": {
+			[]func(*experiment.Outcome){exit("app", experiment.Exit{Code: 137, OOMKilled: true}), observe("app.oom_kills", 1)},
+			[]found{{"oom", invalid, "app was killed for lack of memory (exit code 137)"}},
+		},
+		"oom before the window": {
+			[]func(*experiment.Outcome){observeIn(experiment.PhaseWarmup, "app.oom_kills", 1), observe("app.oom_kills", 3)},
+			[]found{{"oom", invalid, "processes inside app were killed for lack of memory (kills: 3)"}},
+		},
 		"oom never": {[]func(*experiment.Outcome){observe("app.oom_kills", 0)}, nil},
-		"oom in a run that failed": {[]func(*experiment.Outcome){exit("app", experiment.Exit{Code: 137, OOMKilled: true}),
-			change(func(o *experiment.Outcome) { o.Run.State = experiment.StateFailedSubject })},
-			[]found{{"oom", warn, "app was killed for lack of memory (exit code 137)"}}},
+		"oom in a run that failed": {
+			[]func(*experiment.Outcome){
+				exit("app", experiment.Exit{Code: 137, OOMKilled: true}),
+				change(func(o *experiment.Outcome) { o.Run.State = experiment.StateFailedSubject }),
+			},
+			[]found{{"oom", warn, "app was killed for lack of memory (exit code 137)"}},
+		},
 
 		"setting-ineffective": {[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
 			o.Confirmations = []experiment.Confirmation{{Service: "app", Name: "threads", Want: "128", Got: "32"}}
@@ -180,10 +223,14 @@ func TestJudgeRun(t *testing.T) {
 		"result-incomplete by its reason": {[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
 			o.Run.State, o.Run.Reason = experiment.StateInvalid, "result-incomplete"
 		})}, []found{{"result-incomplete", invalid, "the generator's report is incomplete"}}},
-		"result-incomplete by absence": {[]func(*experiment.Outcome){unobserve("throughput")},
-			[]found{{"result-incomplete", invalid, "the run ended well but has no throughput"}}},
-		"result-incomplete by value": {[]func(*experiment.Outcome){observe("dropped", math.NaN())},
-			[]found{{"result-incomplete", invalid, "the value of dropped is no finite number"}}},
+		"result-incomplete by absence": {
+			[]func(*experiment.Outcome){unobserve("throughput")},
+			[]found{{"result-incomplete", invalid, "the run ended well but has no throughput"}},
+		},
+		"result-incomplete by value": {
+			[]func(*experiment.Outcome){observe("dropped", math.NaN())},
+			[]found{{"result-incomplete", invalid, "the value of dropped is no finite number"}},
+		},
 		"result-incomplete not, with zero": {[]func(*experiment.Outcome){observe("throughput", 0)}, nil},
 
 		"limit-not-applied": {[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
@@ -193,11 +240,15 @@ func TestJudgeRun(t *testing.T) {
 			o.Host.Enforces.PIDs = false
 		})}, nil},
 
-		"host-noise above": {[]func(*experiment.Outcome){observe("host.steal", 0.051)},
-			[]found{{"host-noise", warn, "the hypervisor took 5.1% of the host's processor time (limit 5%)"}}},
+		"host-noise above": {
+			[]func(*experiment.Outcome){observe("host.steal", 0.051)},
+			[]found{{"host-noise", warn, "the hypervisor took 5.1% of the host's processor time (limit 5%)"}},
+		},
 		"host-noise just under": {[]func(*experiment.Outcome){observe("host.steal", 0.05)}, nil},
-		"engine-busy above": {[]func(*experiment.Outcome){observe("engine.cpu", 0.21)},
-			[]found{{"engine-busy", note, "the engine used 0.21 of the host's 4 cores (limit 5%)"}}},
+		"engine-busy above": {
+			[]func(*experiment.Outcome){observe("engine.cpu", 0.21)},
+			[]found{{"engine-busy", note, "the engine used 0.21 of the host's 4 cores (limit 5%)"}},
+		},
 		"engine-busy just under": {[]func(*experiment.Outcome){observe("engine.cpu", 0.2)}, nil},
 	}
 	for name, tt := range tests {
@@ -252,8 +303,10 @@ func TestSettingsMoveAndSilenceGuards(t *testing.T) {
 
 func TestFindingCarriesValueAndThreshold(t *testing.T) {
 	got := guard.New().JudgeRun(calm(observe("generator.cpu", 0.93)), settings)
-	want := []experiment.Finding{{Code: "generator-cpu", Severity: invalid, Run: 7, Cell: "main|baseline|", Service: "generator",
-		Metric: "generator.cpu", Value: new(0.93), Threshold: new(0.8), Message: "generator used 0.93 of its 1 core (limit 80%)"}}
+	want := []experiment.Finding{{
+		Code: "generator-cpu", Severity: invalid, Run: 7, Cell: "main|baseline|", Service: "generator",
+		Metric: "generator.cpu", Value: new(0.93), Threshold: new(0.8), Message: "generator used 0.93 of its 1 core (limit 80%)",
+	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("JudgeRun (-want +got):\n%s", diff)
 	}
@@ -276,8 +329,10 @@ func TestJudgeSweep(t *testing.T) {
 	}{
 		"not-equal": {
 			runs: []experiment.RunRecord{run("b", ok, "aaaaaaaaaaaa"), run("t", ok, "cccccccccccc"), run("b", ok, "bbbbbbbbbbbb"), run("b", ok, "aaaaaaaaaaaa")},
-			want: []experiment.Finding{{Code: "not-equal", Severity: warn, Cell: "b",
-				Message: "baseline ran in 2 configurations: 2 runs of aaaaaaaa, 1 run of bbbbbbbb"}},
+			want: []experiment.Finding{{
+				Code: "not-equal", Severity: warn, Cell: "b",
+				Message: "baseline ran in 2 configurations: 2 runs of aaaaaaaa, 1 run of bbbbbbbb",
+			}},
 		},
 		"not-equal only among counting runs": {
 			runs: []experiment.RunRecord{run("b", ok, "aaaaaaaaaaaa"), run("b", out, "bbbbbbbbbbbb"), run("b", ok, "")},

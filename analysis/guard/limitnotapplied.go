@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -19,7 +20,7 @@ func limitNotApplied() Guard {
 func judgeLimits(o experiment.Outcome, _ float64) []experiment.Finding {
 	e := o.Host.Enforces
 	var all []experiment.Finding
-	for _, s := range append(o.Plan.Services[:len(o.Plan.Services):len(o.Plan.Services)], o.Generator) {
+	for _, s := range append(slices.Clip(o.Plan.Services), o.Generator) {
 		var lost []string
 		for _, l := range []struct {
 			what            string

@@ -1,24 +1,27 @@
 package guard
 
-import "github.com/ceteris/ceteris/experiment"
+import (
+	"github.com/ceteris/ceteris/analysis"
+	"github.com/ceteris/ceteris/experiment"
+)
 
 // The analysis remarks on a sweep in notes. These guards pass them on, so that
-// they are stored, printed and turned off like every other finding.
+// they are stored and printed like every other finding. Their codes are those of the notes.
 
 func controlDiffers() Guard {
-	return fromNotes("control-differs", experiment.SeverityNote,
+	return fromNotes(analysis.NoteControlDiffers, experiment.SeverityNote,
 		"The control is a second copy of the baseline, so the two must not differ; here they do, at an unadjusted p below 5%. One such sweep "+
 			"in twenty is chance. If it comes again, the differences between cells are no more to be trusted than this one.")
 }
 
 func noisyCell() Guard {
-	return fromNotes("noisy-cell", experiment.SeverityWarn,
+	return fromNotes(analysis.NoteNoisyCell, experiment.SeverityWarn,
 		"One cell varies much more than the others from round to round (its residual sum of squares exceeds 10 times the median). It widens "+
 			"the intervals of all cells, since they share an estimate of the noise. Look at its runs, and compare without it.")
 }
 
 func roundWithoutBaseline() Guard {
-	return fromNotes("round-without-baseline", experiment.SeverityWarn,
+	return fromNotes(analysis.NoteWithoutBaseline, experiment.SeverityWarn,
 		"A round has no counting run of the baseline, so none of its runs can be compared and the round is left out for all cells.")
 }
 

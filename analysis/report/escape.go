@@ -27,8 +27,11 @@ func plain(s string) string {
 	}, s)
 }
 
-var markdownSigns = strings.NewReplacer(
-	"&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`, "`", "\\`", "*", `\*`, "~", `\~`, "](", `]\(`, "][", `]\[`, "$", `\$`)
+// markdownSigns pairs what has a meaning in Markdown or HTML with its escaped form.
+func markdownSigns() *strings.Replacer {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`, "`", "\\`", "*", `\*`, "~", `\~`,
+		"](", `]\(`, "][", `]\[`, "$", `\$`)
+}
 
 // Underscores stress only at the edge of a word; inside of one they stay as they
 // are, since many settings have them.
@@ -37,7 +40,7 @@ var edgeUnderscores = regexp.MustCompile(`\b_+|_+\b`)
 // markdown makes text safe for one line of Markdown outside a table; a table
 // escapes the bar too.
 func markdown(s string) string {
-	s = markdownSigns.Replace(strings.TrimSpace(plain(s)))
+	s = markdownSigns().Replace(strings.TrimSpace(plain(s)))
 	return edgeUnderscores.ReplaceAllStringFunc(s, func(u string) string { return strings.Repeat(`\_`, len(u)) })
 }
 

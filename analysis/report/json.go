@@ -136,10 +136,14 @@ type runJSON struct {
 func (r Report) json() comparisonJSON {
 	s := r.Sweep
 	out := comparisonJSON{
-		Sweep: sweepJSON{ID: s.ID, Name: s.Name, Question: s.Question, Hash: s.Hash, Serial: s.Serial, Runner: s.Runner, Seed: s.Seed,
-			Rounds: r.planned(), RoundsDone: r.Results.RoundsDone, Began: stamp(s.Began)},
-		Settings: settingsJSON{Metric: r.primary(), MinimumEffect: number64(s.Settings.MinimumEffect),
-			Confidence: number64(s.Settings.Confidence), ErrorRate: number64(s.Settings.ErrorRate)},
+		Sweep: sweepJSON{
+			ID: s.ID, Name: s.Name, Question: s.Question, Hash: s.Hash, Serial: s.Serial, Runner: s.Runner, Seed: s.Seed,
+			Rounds: r.planned(), RoundsDone: r.Results.RoundsDone, Began: stamp(s.Began),
+		},
+		Settings: settingsJSON{
+			Metric: r.primary(), MinimumEffect: number64(s.Settings.MinimumEffect),
+			Confidence: number64(s.Settings.Confidence), ErrorRate: number64(s.Settings.ErrorRate),
+		},
 		Summary: r.Summary(), Cells: []cellJSON{}, Findings: r.findingsJSON(r.allFindings()), ExcludedRuns: []runJSON{},
 	}
 	for _, g := range r.groups() {
@@ -165,26 +169,32 @@ func (r Report) json() comparisonJSON {
 }
 
 func (r Report) cellJSON(x row) cellJSON {
-	c := cellJSON{Stage: x.cell.Stage, Condition: x.cell.Condition, Role: string(x.cell.Role), Label: x.cell.Label(), Factor: x.cell.Factor,
-		Level: x.cell.Level, Settings: x.cell.Settings, N: x.n, Metrics: []metricJSON{}}
+	c := cellJSON{
+		Stage: x.cell.Stage, Condition: x.cell.Condition, Role: string(x.cell.Role), Label: x.cell.Label(), Factor: x.cell.Factor,
+		Level: x.cell.Level, Settings: x.cell.Settings, N: x.n, Metrics: []metricJSON{},
+	}
 	if c.Settings == nil {
 		c.Settings = []experiment.Setting{}
 	}
 	for _, name := range r.metrics(x) {
 		m := metricJSON{Metric: name, Primary: name == r.primary()}
 		if i, ok := x.intervals[name]; ok {
-			m.Interval = &intervalJSON{Unit: string(i.Unit), N: i.N, Estimate: clean(i.Estimate), Low: clean(i.Low), High: clean(i.High),
+			m.Interval = &intervalJSON{
+				Unit: string(i.Unit), N: i.N, Estimate: clean(i.Estimate), Low: clean(i.Low), High: clean(i.High),
 				Confidence: number64(i.Confidence), Method: string(i.Method), Median: clean(i.Median), Min: clean(i.Min), Max: clean(i.Max),
-				CV: clean(i.CV), Values: []*float64{}, Flags: flagNames(i.Flags), State: i.State}
+				CV: clean(i.CV), Values: []*float64{}, Flags: flagNames(i.Flags), State: i.State,
+			}
 			for _, v := range i.Values {
 				m.Interval.Values = append(m.Interval.Values, number64(v))
 			}
 		}
 		if v, ok := x.compared[name]; ok {
-			m.Compared = &comparedJSON{Scale: string(v.Scale), Estimate: clean(v.Estimate), Low: clean(v.Low), High: clean(v.High),
+			m.Compared = &comparedJSON{
+				Scale: string(v.Scale), Estimate: clean(v.Estimate), Low: clean(v.Low), High: clean(v.High),
 				Confidence: number64(v.Confidence), EqLow: clean(v.EqLow), EqHigh: clean(v.EqHigh), P: clean(v.P), PAdjusted: clean(v.PAdjusted),
 				Rounds: v.N, Method: string(v.Method), Verdict: string(v.Verdict), Reason: v.Reason, Material: string(v.Material),
-				RoundsNeeded: v.RoundsNeeded, Flags: flagNames(v.Flags), State: v.State}
+				RoundsNeeded: v.RoundsNeeded, Flags: flagNames(v.Flags), State: v.State,
+			}
 		}
 		c.Metrics = append(c.Metrics, m)
 	}
@@ -194,8 +204,10 @@ func (r Report) cellJSON(x row) cellJSON {
 func (r Report) findingsJSON(all []experiment.Finding) []findingJSON {
 	out := []findingJSON{}
 	for _, f := range all {
-		j := findingJSON{Code: f.Code, Severity: string(f.Severity), Run: f.Run, Service: f.Service, Metric: f.Metric,
-			Value: clean(f.Value), Threshold: clean(f.Threshold), Message: f.Message}
+		j := findingJSON{
+			Code: f.Code, Severity: string(f.Severity), Run: f.Run, Service: f.Service, Metric: f.Metric,
+			Value: clean(f.Value), Threshold: clean(f.Threshold), Message: f.Message,
+		}
 		if c, ok := r.cellByKey(f.Cell); ok {
 			j.Cell, j.Condition = c.Label(), c.Condition
 		}

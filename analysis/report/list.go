@@ -26,11 +26,22 @@ func List(w io.Writer, sweeps []SweepLine, f Format) error {
 	if f == CSV || f == JSON {
 		return Rows(w, []string{"id", "name", "hash", "runner", "rounds_done", "rounds", "runs", "state", "began", "eta_seconds"}, listRows(sweeps), f)
 	}
-	g := &grid{columns: []column{{title: "id", right: true}, {title: "name"}, {title: "hash"}, {title: "runner"}, {title: "rounds", right: true},
-		{title: "runs", right: true}, {title: "state"}, {title: "began"}, {title: "left", right: true}}}
+	g := &grid{columns: []column{
+		{title: "id", right: true},
+		{title: "name"},
+		{title: "hash"},
+		{title: "runner"},
+		{title: "rounds", right: true},
+		{title: "runs", right: true},
+		{title: "state"},
+		{title: "began"},
+		{title: "left", right: true},
+	}}
 	for _, s := range sweeps {
-		g.rows = append(g.rows, []string{fmt.Sprint(s.ID), short(plain(s.Name), maxLabel), plain(shortHash(s.Hash)), plain(s.Runner),
-			fmt.Sprintf("%d of %d", s.RoundsDone, s.Rounds), fmt.Sprint(s.Runs), plain(s.State), began(s.Began), left(s.ETA)})
+		g.rows = append(g.rows, []string{
+			fmt.Sprint(s.ID), short(plain(s.Name), maxLabel), plain(shortHash(s.Hash)), plain(s.Runner),
+			fmt.Sprintf("%d of %d", s.RoundsDone, s.Rounds), fmt.Sprint(s.Runs), plain(s.State), began(s.Began), left(s.ETA),
+		})
 	}
 	switch {
 	case f != Text && f != Markdown:

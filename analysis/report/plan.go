@@ -202,12 +202,16 @@ type planRunJSON struct {
 
 func (v PlanView) json() planJSON {
 	m := v.Matrix
-	out := planJSON{Name: m.Name, Question: m.Question, Runner: m.Runner, Hash: v.Hash, Seed: m.Repeat.Seed, Rounds: m.Repeat.Rounds,
+	out := planJSON{
+		Name: m.Name, Question: m.Question, Runner: m.Runner, Hash: v.Hash, Seed: m.Repeat.Seed, Rounds: m.Repeat.Rounds,
 		Cells: []planCellJSON{}, Order: []planRunJSON{}, Placement: v.Placement, DurationSeconds: v.Duration.Seconds(), DiskBytes: v.DiskBytes,
-		Warnings: append([]string{}, v.Warnings...)}
+		Warnings: append([]string{}, v.Warnings...),
+	}
 	for _, c := range v.Cells {
-		out.Cells = append(out.Cells, planCellJSON{Stage: c.Stage, Condition: c.Condition, Role: string(c.Role), Label: c.Label(),
-			Settings: append([]experiment.Setting{}, c.Settings...)})
+		out.Cells = append(out.Cells, planCellJSON{
+			Stage: c.Stage, Condition: c.Condition, Role: string(c.Role), Label: c.Label(),
+			Settings: append([]experiment.Setting{}, c.Settings...),
+		})
 	}
 	for _, run := range v.Order {
 		j := planRunJSON{Round: run.Round, Cell: string(run.Cell)}

@@ -84,10 +84,14 @@ func sample() report.Report {
 		{Estimate: new(0.12), Low: new(0.1131), High: new(0.1274), Verdict: experiment.VerdictWorse, Material: experiment.MaterialProven},
 		{Estimate: new(0.9972), Low: new(0.985), High: new(1.0096), Verdict: experiment.VerdictEquivalent},
 		{Estimate: new(0.738), Low: new(0.721), High: new(0.7554), Verdict: experiment.VerdictWorse, Material: experiment.MaterialProven},
-		{Estimate: new(0.567), N: 2, Verdict: experiment.VerdictNotTested, Reason: "n < 3",
-			Flags: []experiment.Flag{experiment.FlagIncomplete, experiment.FlagSurvivors}},
-		{Estimate: new(1.0013), Low: new(0.94), High: new(1.0665), Verdict: experiment.VerdictInconclusive, RoundsNeeded: 4,
-			Flags: []experiment.Flag{experiment.FlagNoisy}},
+		{
+			Estimate: new(0.567), N: 2, Verdict: experiment.VerdictNotTested, Reason: "n < 3",
+			Flags: []experiment.Flag{experiment.FlagIncomplete, experiment.FlagSurvivors},
+		},
+		{
+			Estimate: new(1.0013), Low: new(0.94), High: new(1.0665), Verdict: experiment.VerdictInconclusive, RoundsNeeded: 4,
+			Flags: []experiment.Flag{experiment.FlagNoisy},
+		},
 	}
 	for i, c := range cells {
 		n := 3
@@ -99,8 +103,12 @@ func sample() report.Report {
 			value float64
 			unit  experiment.Unit
 		}{
-			{"throughput", throughput[i], "1/s"}, {"latency_p50", 40 / throughput[i], "s"}, {"latency_p99", 190 / throughput[i], "s"},
-			{"error_rate", 0.0002 * float64(i), "ratio"}, {"app.cpu", 0.93 - 0.05*float64(i), "cores"}, {"redis.cpu", 0.21, "cores"},
+			{"throughput", throughput[i], "1/s"},
+			{"latency_p50", 40 / throughput[i], "s"},
+			{"latency_p99", 190 / throughput[i], "s"},
+			{"error_rate", 0.0002 * float64(i), "ratio"},
+			{"app.cpu", 0.93 - 0.05*float64(i), "cores"},
+			{"redis.cpu", 0.21, "cores"},
 			{"generator.cpu", 0.4, "cores"},
 		} {
 			iv := experiment.Interval{Cell: c.Key, Metric: m.name, Unit: m.unit, N: n, Estimate: new(m.value), Confidence: 0.95, State: "final"}
@@ -124,7 +132,8 @@ func sample() report.Report {
 	for i, r := range experiment.Schedule(cells, 3, 42) {
 		r.ID, r.Seq, r.State = int64(i+1), i+1, experiment.StateOK
 		s.Runs = append(s.Runs, experiment.RunRecord{Run: r, Observations: []experiment.Observation{
-			{Metric: "generator.cpu", Phase: experiment.PhaseMeasure, Value: 0.31 + 0.005*float64(i), Unit: "cores"}}})
+			{Metric: "generator.cpu", Phase: experiment.PhaseMeasure, Value: 0.31 + 0.005*float64(i), Unit: "cores"},
+		}})
 	}
 	threads4 := cells[5].Key
 	var failed int64
@@ -139,11 +148,15 @@ func sample() report.Report {
 		{Code: "rate-missed", Severity: experiment.SeverityInvalid, Run: 99, Cell: threads4, Message: "of a run that was replaced: not to be shown"},
 	}
 	for _, r := range s.Runs[:21] {
-		findings = append(findings, experiment.Finding{Code: "shared-cores", Severity: experiment.SeverityNote, Run: r.ID, Cell: r.Cell,
-			Message: "backing services on core 0 and subject on core 0 share processors"})
+		findings = append(findings, experiment.Finding{
+			Code: "shared-cores", Severity: experiment.SeverityNote, Run: r.ID, Cell: r.Cell,
+			Message: "backing services on core 0 and subject on core 0 share processors",
+		})
 	}
-	res.Findings = []experiment.Finding{{Code: "noisy-cell", Severity: experiment.SeverityWarn, Cell: cells[6].Key, Metric: "throughput",
-		Message: "threads=128 varies 12 times as much as the median cell"}}
+	res.Findings = []experiment.Finding{{
+		Code: "noisy-cell", Severity: experiment.SeverityWarn, Cell: cells[6].Key, Metric: "throughput",
+		Message: "threads=128 varies 12 times as much as the median cell",
+	}}
 	return report.Report{Sweep: s, Results: res, Findings: append(findings, res.Findings...)}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -210,8 +211,10 @@ func TestSummary(t *testing.T) {
 			"Fails in every round: validate_connection=true, log_level=info, log_level=debug, threads=4, threads=128."},
 		"on differences": {differ(func(r *report.Report) {
 			r.Sweep.Settings.Metric = "error_rate"
-			r.Results.Comparisons = []experiment.Comparison{{Cell: r.Sweep.Cells[2].Key, Metric: "error_rate", Scale: experiment.ScaleDifference,
-				Estimate: new(0.02), Low: new(0.011), High: new(0.029), Verdict: experiment.VerdictWorse}}
+			r.Results.Comparisons = []experiment.Comparison{{
+				Cell: r.Sweep.Cells[2].Key, Metric: "error_rate", Scale: experiment.ScaleDifference,
+				Estimate: new(0.02), Low: new(0.011), High: new(0.029), Verdict: experiment.VerdictWorse,
+			}}
 		}), "validate_connection=true is worse: error_rate +2.00 pp against the baseline [+1.10, +2.90]."},
 	}
 	for name, tt := range tests {
@@ -247,16 +250,22 @@ func TestUnknownFormat(t *testing.T) {
 func plan() report.PlanView {
 	m := *matrix
 	users := experiment.Literal("64")
-	m.Load = experiment.LoadSpec{Service: "app", Port: 8080, Method: "GET", Path: experiment.Literal("/coupons"), Closed: &experiment.ClosedSpec{Users: users},
-		Ramp: experiment.Literal("0s"), Warmup: experiment.Literal("1s"), Measure: experiment.Literal("4s")}
-	return report.PlanView{Matrix: &m, Cells: m.Cells(), Order: experiment.Schedule(m.Cells(), 3, 42), Hash: "a62225e1bbc4f00d",
+	m.Load = experiment.LoadSpec{
+		Service: "app", Port: 8080, Method: "GET", Path: experiment.Literal("/coupons"), Closed: &experiment.ClosedSpec{Users: users},
+		Ramp: experiment.Literal("0s"), Warmup: experiment.Literal("1s"), Measure: experiment.Literal("4s"),
+	}
+	return report.PlanView{
+		Matrix: &m, Cells: m.Cells(), Order: experiment.Schedule(m.Cells(), 3, 42), Hash: "a62225e1bbc4f00d",
 		Placement: experiment.Placement{Subject: experiment.CoreSet{0}, Backing: experiment.CoreSet{0}, Load: experiment.CoreSet{1}, Reason: "2 cores"},
-		Duration:  2*time.Minute + 6*time.Second, DiskBytes: 3 << 20, Warnings: []string{"nothing confirms log_level"}}
+		Duration:  2*time.Minute + 6*time.Second, DiskBytes: 3 << 20, Warnings: []string{"nothing confirms log_level"},
+	}
 }
 
 var lines = []report.SweepLine{
-	{ID: 3, Name: "coupon-lookup", Hash: "1a2b3c4d5e6f708192a3", Runner: "docker", RoundsDone: 2, Rounds: 5, Runs: 19, State: "running",
-		Began: time.Date(2026, 11, 2, 8, 30, 0, 0, time.UTC), ETA: 12*time.Minute + 3*time.Second},
+	{
+		ID: 3, Name: "coupon-lookup", Hash: "1a2b3c4d5e6f708192a3", Runner: "docker", RoundsDone: 2, Rounds: 5, Runs: 19, State: "running",
+		Began: time.Date(2026, 11, 2, 8, 30, 0, 0, time.UTC), ETA: 12*time.Minute + 3*time.Second,
+	},
 	{ID: 1, Name: "a|b\n\x1b[31m<i>", Runner: "process", Rounds: 3, State: "planned"},
 }
 
@@ -328,10 +337,10 @@ func each(rows [][]any, end error) iter.Seq2[[]any, error] {
 }
 
 func TestRowsReturnsTheErrorOfTheRows(t *testing.T) {
-	broken := fmt.Errorf("disk on fire")
+	broken := errors.New("disk on fire")
 	for _, f := range report.Formats() {
 		var b bytes.Buffer
-		if err := report.Rows(&b, rowsColumns, each(rowsValues, broken), f); err != broken {
+		if err := report.Rows(&b, rowsColumns, each(rowsValues, broken), f); !errors.Is(err, broken) {
 			t.Errorf("%s: %v, want the error of the rows", f, err)
 		}
 	}

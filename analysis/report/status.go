@@ -81,8 +81,14 @@ func (r Report) progressOf() []progress {
 }
 
 func (v StatusView) grid(r Report) *grid {
-	g := &grid{columns: []column{{title: "cell"}, {title: "ok", right: true}, {title: "invalid", right: true}, {title: "failed", right: true},
-		{title: "open", right: true}, {title: "now"}}}
+	g := &grid{columns: []column{
+		{title: "cell"},
+		{title: "ok", right: true},
+		{title: "invalid", right: true},
+		{title: "failed", right: true},
+		{title: "open", right: true},
+		{title: "now"},
+	}}
 	for _, p := range r.progressOf() {
 		now := ""
 		if p.running > 0 {
@@ -130,8 +136,10 @@ func (v StatusView) markdown(r Report) string {
 func (v StatusView) rows(r Report) [][]any {
 	var rows [][]any
 	for _, p := range r.progressOf() {
-		rows = append(rows, []any{v.Line.ID, p.cell.Stage, p.cell.Condition, string(p.cell.Role), p.cell.Factor, p.cell.Level,
-			p.ok, p.invalid, p.failed, p.running, p.open})
+		rows = append(rows, []any{
+			v.Line.ID, p.cell.Stage, p.cell.Condition, string(p.cell.Role), p.cell.Factor, p.cell.Level,
+			p.ok, p.invalid, p.failed, p.running, p.open,
+		})
 	}
 	return rows
 }
@@ -160,13 +168,17 @@ type progressJSON struct {
 func (v StatusView) json(r Report) statusJSON {
 	l := v.Line
 	out := statusJSON{
-		Sweep: sweepJSON{ID: l.ID, Name: l.Name, Question: v.Sweep.Question, Hash: l.Hash, Serial: v.Sweep.Serial, Runner: l.Runner, Seed: v.Sweep.Seed,
-			Rounds: l.Rounds, RoundsDone: l.RoundsDone, Began: stamp(l.Began)},
+		Sweep: sweepJSON{
+			ID: l.ID, Name: l.Name, Question: v.Sweep.Question, Hash: l.Hash, Serial: v.Sweep.Serial, Runner: l.Runner, Seed: v.Sweep.Seed,
+			Rounds: l.Rounds, RoundsDone: l.RoundsDone, Began: stamp(l.Began),
+		},
 		State: l.State, Runs: l.Runs, ETA: seconds(l.ETA), Cells: []progressJSON{}, Findings: r.findingsJSON(r.allFindings()),
 	}
 	for _, p := range r.progressOf() {
-		out.Cells = append(out.Cells, progressJSON{Stage: p.cell.Stage, Condition: p.cell.Condition, Role: string(p.cell.Role), Label: p.cell.Label(),
-			OK: p.ok, Invalid: p.invalid, Failed: p.failed, Running: p.running, Open: p.open})
+		out.Cells = append(out.Cells, progressJSON{
+			Stage: p.cell.Stage, Condition: p.cell.Condition, Role: string(p.cell.Role), Label: p.cell.Label(),
+			OK: p.ok, Invalid: p.invalid, Failed: p.failed, Running: p.running, Open: p.open,
+		})
 	}
 	return out
 }
