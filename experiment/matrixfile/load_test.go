@@ -281,3 +281,21 @@ func TestLineEnds(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
+
+// TestLanguageExample reads the whole example of the language's description.
+func TestLanguageExample(t *testing.T) {
+	m := parse(t, string(readFile(t, "testdata/language.yaml")))
+	if n := len(m.Cells()); n != 10 {
+		t.Errorf("%d cells, want 10", n)
+	}
+	var unconfirmed []string
+	for _, w := range m.Warnings() {
+		if w.Code == experiment.CodeUnconfirmed {
+			unconfirmed = append(unconfirmed, w.Path)
+		}
+	}
+	want := []string{"factors.log_level", "factors.validate_connection", "factors.pool_size"}
+	if diff := cmp.Diff(unconfirmed, want); diff != "" {
+		t.Errorf("factors that nothing confirms (-got +want):\n%s", diff)
+	}
+}
