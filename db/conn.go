@@ -1,13 +1,10 @@
 package db
 
 import (
-	"context"
 	"database/sql"
 	"database/sql/driver"
 	"net/url"
 	"path/filepath"
-
-	sqlite3 "github.com/mattn/go-sqlite3"
 )
 
 // Pragmas stand in the DSN so that every connection of a pool gets them.
@@ -17,19 +14,9 @@ const (
 	closePragmas = "_foreign_keys=on&_busy_timeout=500"
 )
 
-// connector opens connections of the SQLite driver with a hook of their own,
-// without registering a driver name.
-type connector struct {
-	drv *sqlite3.SQLiteDriver
-	dsn string
-}
-
-func (c connector) Connect(context.Context) (driver.Conn, error) { return c.drv.Open(c.dsn) }
-func (c connector) Driver() driver.Driver                        { return c.drv }
-
-// pool opens a pool of connections to the file at the absolute path.
-func pool(path, pragmas string, hook func(*sqlite3.SQLiteConn) error) *sql.DB {
-	p := sql.OpenDB(connector{drv: &sqlite3.SQLiteDriver{ConnectHook: hook}, dsn: dsn(path, pragmas)})
+// newPool opens a pool of connections.
+func newPool(c driver.Connector) *sql.DB {
+	p := sql.OpenDB(c)
 	p.SetMaxOpenConns(4)
 	p.SetMaxIdleConns(4)
 	return p
@@ -40,3 +27,17 @@ func dsn(path, pragmas string) string {
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: pragmas}
 	return u.String()
 }
+
+// fault is an answer of SQLite on which this package branches.
+type fault int
+
+const (
+	faultOther fault = iota
+	faultNoSQLite
+	faultDamaged
+	faultDiskFull
+	faultBusy
+	faultCannotOpen
+	faultReadOnly
+	faultDenied
+)

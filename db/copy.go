@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
-
-	sqlite3 "github.com/mattn/go-sqlite3"
 )
 
 // A file in WAL mode cannot be opened from a directory in which its -wal and
@@ -26,8 +24,7 @@ const (
 
 // needsCopy reports whether the file could not be opened for that reason.
 func needsCopy(path string, err error) bool {
-	var e sqlite3.Error
-	if !errors.As(err, &e) || (e.Code != sqlite3.ErrCantOpen && e.Code != sqlite3.ErrReadonly) {
+	if f := faultOf(err); f != faultCannotOpen && f != faultReadOnly {
 		return false
 	}
 	return syscall.Access(filepath.Dir(path), accessWrite) != nil

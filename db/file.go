@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	sqlite3 "github.com/mattn/go-sqlite3"
-
 	"github.com/ceteris/ceteris/experiment"
 )
 
@@ -67,24 +65,19 @@ func checkWritable(path string) error {
 // explain turns the answers of SQLite that concern the file as a whole into
 // sentences that name it.
 func explain(path string, err error) error {
-	var e sqlite3.Error
-	if !errors.As(err, &e) {
-		if errors.Is(err, errForeign) {
-			return fmt.Errorf("%s %w", path, err)
-		}
-		return fmt.Errorf("database %s: %w", path, err)
-	}
-	switch e.Code {
-	case sqlite3.ErrNotADB:
+	switch faultOf(err) {
+	case faultNoSQLite:
 		return fmt.Errorf("%s is not a SQLite database: %w", path, err)
-	case sqlite3.ErrCorrupt:
+	case faultDamaged:
 		return fmt.Errorf("database %s is damaged: %w", path, err)
-	case sqlite3.ErrFull:
+	case faultDiskFull:
 		return fmt.Errorf("database %s: the disk is full: %w", path, err)
-	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+	case faultBusy:
 		return experiment.WithHint(fmt.Errorf("database %s: %w, or held by another program: %w", path, experiment.ErrLocked, err),
 			"end the program that reads or writes it, and try again")
-	default:
-		return fmt.Errorf("database %s: %w", path, err)
 	}
+	if errors.Is(err, errForeign) {
+		return fmt.Errorf("%s %w", path, err)
+	}
+	return fmt.Errorf("database %s: %w", path, err)
 }

@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	sqlite3 "github.com/mattn/go-sqlite3"
-
 	"github.com/ceteris/ceteris/experiment"
 )
 
@@ -50,7 +48,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	if err := checkWritable(path); err != nil {
 		return nil, err
 	}
-	d := &DB{path: path, now: o.Now, log: o.Log, reading: reading{pool: pool(path, writePragmas, nil)}}
+	d := &DB{path: path, now: o.Now, log: o.Log, reading: reading{pool: pool(path, writePragmas, false)}}
 	if err := d.prepare(ctx); err != nil {
 		return nil, errors.Join(explain(path, err), d.pool.Close())
 	}
@@ -95,7 +93,7 @@ func (d *DB) Close(ctx context.Context) (single bool, err error) {
 	if err := d.pool.Close(); err != nil {
 		return false, fmt.Errorf("close %s: %w", d.path, err)
 	}
-	last := pool(d.path, closePragmas, nil)
+	last := pool(d.path, closePragmas, false)
 	last.SetMaxOpenConns(1)
 	single, err = leaveWAL(ctx, last)
 	if err := errors.Join(err, last.Close()); err != nil {
@@ -106,19 +104,14 @@ func (d *DB) Close(ctx context.Context) (single bool, err error) {
 
 func leaveWAL(ctx context.Context, p *sql.DB) (bool, error) {
 	var busy, frames, folded int
-	if err := p.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &folded); err != nil && !isBusy(err) {
+	if err := p.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &folded); err != nil && faultOf(err) != faultBusy {
 		return false, err
 	}
 	var mode string
-	if err := p.QueryRowContext(ctx, `PRAGMA journal_mode = DELETE`).Scan(&mode); err != nil && !isBusy(err) {
+	if err := p.QueryRowContext(ctx, `PRAGMA journal_mode = DELETE`).Scan(&mode); err != nil && faultOf(err) != faultBusy {
 		return false, err
 	}
 	return mode == "delete", nil
-}
-
-func isBusy(err error) bool {
-	var e sqlite3.Error
-	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked)
 }
 
 // write runs f in one transaction. The transaction takes the write lock at once

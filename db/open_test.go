@@ -26,7 +26,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	made := func(name string, statements ...string) string {
 		path := filepath.Join(dir, name)
-		p := pool(path, "", nil)
+		p := pool(path, "", false)
 		defer p.Close()
 		for _, s := range statements {
 			if _, err := p.ExecContext(ctx, s); err != nil {
@@ -85,7 +85,7 @@ func checkRefusal(t *testing.T, err error, says string, is error) {
 func TestForeignFileStaysUntouched(t *testing.T) {
 	ctx := context.Background()
 	path := testPath(t)
-	p := pool(path, "", nil)
+	p := pool(path, "", false)
 	if _, err := p.ExecContext(ctx, `CREATE TABLE t (x)`); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestForeignFileStaysUntouched(t *testing.T) {
 	if _, err := Open(ctx, path, Options{}); err == nil {
 		t.Fatal("no error")
 	}
-	p = pool(path, "", nil)
+	p = pool(path, "", false)
 	defer p.Close()
 	var tables string
 	if err := p.QueryRowContext(ctx, `SELECT group_concat(name) FROM sqlite_master`).Scan(&tables); err != nil || tables != "t" {
@@ -151,7 +151,7 @@ func TestMigratingAgainChangesNothing(t *testing.T) {
 
 func TestCreationThatWasCutShort(t *testing.T) {
 	path := testPath(t)
-	p := pool(path, "", nil)
+	p := pool(path, "", false)
 	defer p.Close()
 	if _, err := p.ExecContext(t.Context(), `CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')));
 		INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)`); err != nil {

@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 
-	sqlite3 "github.com/mattn/go-sqlite3"
-
 	"github.com/ceteris/ceteris/experiment"
 )
 
@@ -44,7 +42,7 @@ func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("database %s is a directory, not a file", path)
 	}
-	r := &Reader{path: path, reading: reading{pool: pool(path, readPragmas, readOnlyHook)}}
+	r := &Reader{path: path, reading: reading{pool: pool(path, readPragmas, true)}}
 	err = r.check(ctx)
 	if needsCopy(path, err) {
 		err = r.openCopy(ctx)
@@ -65,7 +63,7 @@ func (r *Reader) openCopy(ctx context.Context) error {
 		return err
 	}
 	r.copy = dir
-	r.pool = pool(filepath.Join(dir, copyName), readPragmas, readOnlyHook)
+	r.pool = pool(filepath.Join(dir, copyName), readPragmas, true)
 	return r.check(ctx)
 }
 
@@ -144,8 +142,7 @@ func (r *Reader) Query(ctx context.Context, text string, args ...any) ([]string,
 
 // refusal gives advice beside the error of a statement that was refused.
 func refusal(err error) error {
-	var e sqlite3.Error
-	if errors.As(err, &e) && (e.Code == sqlite3.ErrAuth || e.Code == sqlite3.ErrReadonly) {
+	if f := faultOf(err); f == faultDenied || f == faultReadOnly {
 		return experiment.WithHint(fmt.Errorf("refused, the database is open for reading only: %w", err),
 			"SELECT, WITH, VALUES, EXPLAIN and the pragmas that describe the schema are allowed")
 	}

@@ -141,7 +141,7 @@ func TestWritingStaysOffWithoutTheAuthorizer(t *testing.T) {
 	ctx := context.Background()
 	path := testPath(t)
 	begin(t, openAt(t, path), 1)
-	p := pool(path, readPragmas, nil)
+	p := pool(path, readPragmas, false)
 	defer p.Close()
 	p.SetMaxOpenConns(1)
 	if _, err := p.ExecContext(ctx, "PRAGMA query_only = 0"); err != nil {
