@@ -15,7 +15,7 @@ import (
 type env struct {
 	runner *Runner
 	key    experiment.RunKey
-	dir    string
+	files  files
 
 	mu     sync.Mutex
 	closed bool
@@ -26,12 +26,12 @@ type env struct {
 
 // Open implements experiment.Runner.
 func (r *Runner) Open(_ context.Context, key experiment.RunKey) (experiment.Env, error) {
-	dir, err := r.newRun(key)
+	f, err := r.newRun(key)
 	if err != nil {
 		return nil, err
 	}
 	return &env{
-		runner: r, key: key, dir: dir, procs: map[string]*proc{},
+		runner: r, key: key, files: f, procs: map[string]*proc{},
 		state: runState{Owner: key.Owner, Sweep: key.Sweep, Run: key.Run},
 	}, nil
 }
@@ -87,7 +87,7 @@ func (e *env) start(ctx context.Context, s experiment.Service) (*proc, error) {
 	}
 	e.state.Processes = append(e.state.Processes, processState{Service: s.Name, Executable: program})
 	entry := &e.state.Processes[len(e.state.Processes)-1]
-	err = e.state.save(e.dir + stateSuffix)
+	err = e.state.save(e.files.state)
 	if err == nil {
 		err = p.start()
 	}
@@ -97,7 +97,7 @@ func (e *env) start(ctx context.Context, s experiment.Service) (*proc, error) {
 	}
 	e.procs[s.Name] = p
 	*entry = p.describe(program)
-	if err := e.state.save(e.dir + stateSuffix); err != nil {
+	if err := e.state.save(e.files.state); err != nil {
 		delete(e.procs, s.Name)
 		return nil, errors.Join(err, p.Stop(context.WithoutCancel(ctx)), p.remove())
 	}
@@ -156,7 +156,7 @@ func (e *env) Close(ctx context.Context) error {
 		return fmt.Errorf("close run: %w", err)
 	}
 	e.procs = nil
-	return removeRun(e.dir)
+	return e.runner.removeRun(e.files)
 }
 
 // defaultStopTimeout is how long a service may take after SIGTERM.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,10 +21,9 @@ const (
 )
 
 // Leftovers implements experiment.Cleaner. It lists processes first, then the
-// directories of runs, whoever owns them; what cannot be read has no owner, and
-// an unknown fate.
+// directories of owners, whoever they are.
 func (r *Runner) Leftovers(context.Context) ([]experiment.Leftover, error) {
-	states, err := r.states()
+	owners, err := r.owned()
 	if err != nil {
 		return nil, fmt.Errorf("find leftovers: %w", err)
 	}
@@ -34,17 +33,17 @@ func (r *Runner) Leftovers(context.Context) ([]experiment.Leftover, error) {
 	}
 	var out []experiment.Leftover
 	for _, p := range all {
-		if m, ok := belongs(p, states); ok {
+		if m, ok := belongs(p, owners); ok {
 			out = append(out, experiment.Leftover{
 				Kind: kindProcess, ID: processID(p), Owner: m.owner, Fate: experiment.FateOf(m.owner),
 				Name: fmt.Sprintf("service %s of run %d of sweep %d", m.service, m.run, m.sweep),
 			})
 		}
 	}
-	for path, s := range states {
+	for _, o := range owners {
 		out = append(out, experiment.Leftover{
-			Kind: kindDirectory, ID: strings.TrimSuffix(path, stateSuffix), Owner: s.Owner, Fate: experiment.FateOf(s.Owner),
-			Name: fmt.Sprintf("directory of run %d of sweep %d", s.Run, s.Sweep),
+			Kind: kindDirectory, ID: r.ownerDir(o.owner), Owner: o.owner, Fate: experiment.FateOf(o.owner),
+			Name: fmt.Sprintf("files of %d runs", len(o.runs)),
 		})
 	}
 	return out, nil
@@ -52,39 +51,20 @@ func (r *Runner) Leftovers(context.Context) ([]experiment.Leftover, error) {
 
 func processID(p process) string { return strconv.Itoa(p.pid) + "@" + p.start }
 
-// states reads the state files, by path. A file that cannot be read gives an
-// empty state.
-func (r *Runner) states() (map[string]runState, error) {
-	paths, err := filepath.Glob(filepath.Join(r.runsDir(), "*"+stateSuffix))
-	if err != nil {
-		return nil, err
-	}
-	states := map[string]runState{}
-	for _, path := range paths {
-		s, err := loadState(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // its run was closed meanwhile
-		}
-		if err != nil {
-			r.log.Warn("a state file cannot be read", "path", path, "err", err)
-		}
-		states[path] = s
-	}
-	return states, nil
-}
-
 // belongs says which service of which run a living process is, by its marker or
 // else by full agreement with a state file.
-func belongs(p process, states map[string]runState) (marker, bool) {
+func belongs(p process, owners []ownedRuns) (marker, bool) {
 	if p.dead() {
 		return marker{}, false
 	}
 	if m, ok := markerOf(p.pid); ok {
 		return m, true
 	}
-	for _, s := range states {
-		if i := slices.IndexFunc(s.Processes, func(s processState) bool { return s.matches(p) }); i >= 0 {
-			return marker{owner: s.Owner, sweep: s.Sweep, run: s.Run, service: s.Processes[i].Service}, true
+	for _, o := range owners {
+		for _, s := range o.runs {
+			if i := slices.IndexFunc(s.Processes, func(s processState) bool { return s.matches(p) }); i >= 0 {
+				return marker{owner: o.owner, sweep: s.Sweep, run: s.Run, service: s.Processes[i].Service}, true
+			}
 		}
 	}
 	return marker{}, false
@@ -112,7 +92,7 @@ func (r *Runner) Remove(_ context.Context, l experiment.Leftover) error {
 }
 
 func (r *Runner) removeProcess(l experiment.Leftover) error {
-	states, err := r.states()
+	owners, err := r.owned()
 	if err != nil {
 		return err
 	}
@@ -120,6 +100,10 @@ func (r *Runner) removeProcess(l experiment.Leftover) error {
 	pid, err := strconv.Atoi(number)
 	if err != nil {
 		return err
+	}
+	theirs := func(p process) bool {
+		m, ok := belongs(p, owners)
+		return ok && m.owner == l.Owner
 	}
 	for deadline := time.Now().Add(killPatience); ; time.Sleep(2 * time.Millisecond) {
 		p, err := readProcess(pid)
@@ -129,41 +113,58 @@ func (r *Runner) removeProcess(l experiment.Leftover) error {
 		if time.Now().After(deadline) {
 			return errors.New("it survives SIGKILL")
 		}
-		err = kill(p, func(now process) bool {
-			m, ok := belongs(now, states)
-			return ok && m.owner == l.Owner
-		})
-		if err != nil {
+		if err := killLed(p, theirs); err != nil {
 			return err
 		}
 	}
 }
 
-// removeDirectory ends what may still run there before the state file goes.
+// removeDirectory removes the files of all runs of an owner. It ends what may
+// still run there before the state files go.
 func (r *Runner) removeDirectory(l experiment.Leftover) error {
-	if filepath.Dir(l.ID) != r.runsDir() {
-		return errors.New("it is no directory of a run")
+	if l.ID != r.ownerDir(l.Owner) {
+		return errors.New("it is no directory of its owner")
 	}
-	s, err := loadState(l.ID + stateSuffix)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	owners, err := r.owned()
 	if err != nil {
 		return err
 	}
-	if s.Owner != l.Owner {
-		return errors.New("it belongs to somebody else by now")
-	}
-	err = killMarked(func(m marker) bool { return m.owner == s.Owner && m.sweep == s.Sweep && m.run == s.Run })
-	if err != nil {
+	if err := killMarked(func(m marker) bool { return m.owner == l.Owner }); err != nil {
 		return err
 	}
-	for _, entry := range s.Processes {
-		if p, err := readProcess(entry.PID); err == nil && entry.matches(p) {
-			if err := kill(p, entry.matches); err != nil {
+	for _, o := range owners {
+		if o.owner != l.Owner {
+			continue
+		}
+		for id, s := range o.runs {
+			for _, entry := range s.Processes {
+				if p, err := readProcess(entry.PID); err == nil {
+					if err := killLed(p, entry.matches); err != nil {
+						return err
+					}
+				}
+			}
+			if err := os.RemoveAll(filepath.Join(r.runsDir(), id)); err != nil {
 				return err
 			}
 		}
 	}
-	return removeRun(l.ID)
+	return os.RemoveAll(l.ID)
+}
+
+// killLed kills a process if it is meant, and with it those that it leads: they
+// may have cleared their environment.
+func killLed(p process, meant func(process) bool) error {
+	all, err := processes()
+	if err != nil {
+		return err
+	}
+	if !meant(p) {
+		return nil
+	}
+	led := []process{p}
+	if p.group == p.pid {
+		led = family(all, p.group)
+	}
+	return errors.Join(kill(p, meant), killAll(led))
 }

@@ -66,7 +66,7 @@ func newProc(e *env, s experiment.Service, program string, ports map[int]int) (*
 	p := &proc{
 		service: s, ports: ports, cores: s.Cores, ended: make(chan struct{}),
 		marker: marker{owner: e.key.Owner, sweep: e.key.Sweep, run: e.key.Run, service: s.Name},
-		dir:    filepath.Join(e.dir, s.Name),
+		dir:    filepath.Join(e.files.dir, s.Name),
 	}
 	if len(p.cores) == 0 {
 		p.cores = e.runner.cores
@@ -77,7 +77,7 @@ func newProc(e *env, s experiment.Service, program string, ports map[int]int) (*
 	}
 	p.environ = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + temp}, own...)
 	p.environ = append(p.environ, markerEnv+"="+p.marker.String())
-	p.files = newOutputs(e.dir, s)
+	p.files = newOutputs(e.files.dir, s)
 	p.cmd = &exec.Cmd{Path: program, Args: argv, Env: p.environ, Dir: p.dir}
 	return p, nil
 }
@@ -197,6 +197,19 @@ func (p *proc) Stop(ctx context.Context) error {
 	if _, gone := p.gone(); gone {
 		return p.err
 	}
+	all, err := processes()
+	if err != nil {
+		return fmt.Errorf("stop service %s: %w", p.service.Name, err)
+	}
+	if err := p.terminate(ctx); err != nil {
+		return err
+	}
+	// What left the group and cleared its environment has lost its parent by now.
+	return errors.Join(p.err, killAll(family(all, p.group)))
+}
+
+// terminate ends the main process and its group.
+func (p *proc) terminate(ctx context.Context) error {
 	patience := p.service.StopTimeout
 	if patience <= 0 {
 		patience = defaultStopTimeout
@@ -208,7 +221,7 @@ func (p *proc) Stop(ctx context.Context) error {
 	defer timer.Stop()
 	select {
 	case <-p.ended:
-		return p.err
+		return nil
 	case <-timer.C:
 	case <-ctx.Done():
 	}
@@ -217,7 +230,7 @@ func (p *proc) Stop(ctx context.Context) error {
 	}
 	select {
 	case <-p.ended:
-		return p.err
+		return nil
 	case <-time.After(killPatience):
 		return fmt.Errorf("stop service %s: process %d survives SIGKILL", p.service.Name, p.group)
 	}

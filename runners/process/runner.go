@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/shirou/gopsutil/v4/cpu"
 	"github.com/shirou/gopsutil/v4/host"
@@ -44,6 +45,7 @@ type Runner struct {
 	cores    experiment.CoreSet // that this process could use when the runner was made
 	coresErr error
 	ports    *portRange
+	filing   sync.Mutex // held while directories of owners come and go
 }
 
 var (

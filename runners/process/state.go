@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,12 +13,30 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// stateSuffix ends the name of the state file of a run. The run's directory lies
-// beside it and has the same name without the suffix. The file is there before
-// anything else of the run, and goes last.
+// Below the state directory, owners holds a directory for each owner, named after
+// it, with a state file for each of its runs; runs holds the directories of runs.
+// A state file is there before its run's directory and goes after it, and who owns
+// it can be told from its place alone: at whatever moment ceteris dies, nothing is
+// left that nobody can be asked about. The names of runs are short, because paths
+// of sockets must be.
+
+// stateSuffix ends the name of a state file; the rest of it is the run's id.
 const stateSuffix = ".json"
 
-func (r *Runner) runsDir() string { return filepath.Join(r.stateDir, "runs") }
+func (r *Runner) runsDir() string   { return filepath.Join(r.stateDir, "runs") }
+func (r *Runner) ownersDir() string { return filepath.Join(r.stateDir, "owners") }
+
+func (r *Runner) ownerDir(owner string) string {
+	return filepath.Join(r.ownersDir(), url.PathEscape(owner))
+}
+
+// files are the places of one run.
+type files struct{ state, dir string }
+
+func (r *Runner) files(key experiment.RunKey) files {
+	id := experiment.HashJSON(key)[:12]
+	return files{state: filepath.Join(r.ownerDir(key.Owner), id+stateSuffix), dir: filepath.Join(r.runsDir(), id)}
+}
 
 // runState is what is known of a run by whoever has to clean up after it.
 type runState struct {
@@ -57,8 +76,7 @@ func (s runState) save(path string) error {
 	if err != nil {
 		return fmt.Errorf("save state of run: %w", err)
 	}
-	// Not the suffix of a state file: half a file is never read.
-	temp := strings.TrimSuffix(path, stateSuffix) + ".part"
+	temp := path + ".part"
 	if err := os.WriteFile(temp, b, 0o600); err != nil {
 		return fmt.Errorf("save state of run: %w", err)
 	}
@@ -81,45 +99,85 @@ func loadState(path string) (runState, error) {
 }
 
 // newRun makes the state file of a run and then its directory.
-func (r *Runner) newRun(key experiment.RunKey) (dir string, err error) {
-	if err := os.MkdirAll(r.runsDir(), 0o700); err != nil {
-		return "", fmt.Errorf("open run: %w", err)
+func (r *Runner) newRun(key experiment.RunKey) (files, error) {
+	r.filing.Lock()
+	defer r.filing.Unlock()
+	f := r.files(key)
+	for _, dir := range []string{r.runsDir(), filepath.Dir(f.state)} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return files{}, fmt.Errorf("open run: %w", err)
+		}
 	}
-	for n := 1; ; n++ {
-		dir = filepath.Join(r.runsDir(), fmt.Sprintf("%d-%d-%d", key.Sweep, key.Run, n))
-		// The file is claimed by its creation; two ceteris with databases of their own
-		// may have runs of the same number.
-		f, err := os.OpenFile(dir+stateSuffix, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("open run: %w", err)
-		}
-		if err := f.Close(); err != nil {
-			return "", fmt.Errorf("open run: %w", err)
-		}
-		state := runState{Owner: key.Owner, Sweep: key.Sweep, Run: key.Run}
-		if err := state.save(dir + stateSuffix); err != nil {
-			return "", err
-		}
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return "", fmt.Errorf("open run: %w", err)
-		}
-		return dir, nil
+	if _, err := os.Stat(f.state); err == nil {
+		return files{}, fmt.Errorf("open run: run %d of sweep %d is open already: %w", key.Run, key.Sweep, fs.ErrExist)
 	}
+	state := runState{Owner: key.Owner, Sweep: key.Sweep, Run: key.Run}
+	if err := state.save(f.state); err != nil {
+		return files{}, err
+	}
+	if err := os.Mkdir(f.dir, 0o700); err != nil {
+		return files{}, errors.Join(fmt.Errorf("open run: %w", err), os.Remove(f.state))
+	}
+	return f, nil
 }
 
-// removeRun removes a run's directory and then its state file. What is gone
-// already is no error.
-func removeRun(dir string) error {
-	if err := os.RemoveAll(dir); err != nil {
+// removeRun removes a run's directory and then its state file, and the owner's
+// directory with the last of its runs. What is gone already is no error.
+func (r *Runner) removeRun(f files) error {
+	r.filing.Lock()
+	defer r.filing.Unlock()
+	if err := os.RemoveAll(f.dir); err != nil {
 		return fmt.Errorf("remove directory of run: %w", err)
 	}
-	for _, path := range []string{dir + ".part", dir + stateSuffix} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove state of run: %w", err)
-		}
+	if err := os.Remove(f.state); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove state of run: %w", err)
 	}
+	_ = os.Remove(filepath.Dir(f.state)) // refused while others are in it
 	return nil
+}
+
+// ownedRuns are the runs of an owner, by the id in the names of their files.
+type ownedRuns struct {
+	owner string
+	runs  map[string]runState
+}
+
+// owned reads all state files. One that cannot be read gives an empty state; that
+// of a run that is closed meanwhile is left out.
+func (r *Runner) owned() ([]ownedRuns, error) {
+	entries, err := os.ReadDir(r.ownersDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []ownedRuns
+	for _, e := range entries {
+		owner, err := url.PathUnescape(e.Name())
+		if err != nil {
+			continue // not ours
+		}
+		o := ownedRuns{owner: owner, runs: map[string]runState{}}
+		states, err := os.ReadDir(filepath.Join(r.ownersDir(), e.Name()))
+		if err != nil {
+			continue // its last run was closed meanwhile
+		}
+		for _, f := range states {
+			id, ok := strings.CutSuffix(f.Name(), stateSuffix)
+			if !ok {
+				continue // half a file
+			}
+			s, err := loadState(filepath.Join(r.ownersDir(), e.Name(), f.Name()))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				r.log.Warn("a state file cannot be read", "owner", owner, "err", err)
+			}
+			o.runs[id] = s
+		}
+		all = append(all, o)
+	}
+	return all, nil
 }

@@ -161,6 +161,15 @@ func kill(p process, meant func(process) bool) error {
 	return nil
 }
 
+// killAll kills processes that were seen before, as far as they still live.
+func killAll(seen []process) error {
+	var errs []error
+	for _, p := range seen {
+		errs = append(errs, kill(p, func(process) bool { return true }))
+	}
+	return errors.Join(errs...)
+}
+
 // killPatience is how long the kernel may take to end what was killed.
 const killPatience = 10 * time.Second
 
