@@ -7,7 +7,7 @@ import (
 
 // The rules are fine enough: a far finer one changes nothing that could be seen.
 func TestDunnettConverged(t *testing.T) {
-	coarse, fine := newDunnett(), newDunnettOf(300, 300)
+	coarse, fine := newDunnett(), newDunnettOf(150, 150)
 	for _, k := range []int{2, 5, 12, 40, 100} {
 		for _, df := range []int{1, 2, 6, 20, 88, 5000} {
 			for _, x := range []float64{0, 0.01, 0.5, 1, 2, 2.5, 3, 4, 8, 50} {
