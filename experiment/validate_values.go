@@ -50,6 +50,9 @@ func (m *Matrix) checkValues(f *faults) {
 // comes from the overrides under process.
 func (m *Matrix) cellFaults(c Cell) []*FieldError {
 	out := m.ForRunner(RunnerDocker).planFaults(c)
+	if !slices.ContainsFunc(m.Subject.Services, func(s ServiceSpec) bool { return s.Process != nil }) {
+		return out
+	}
 	seen := map[string]bool{}
 	for _, e := range out {
 		seen[e.Error()] = true
