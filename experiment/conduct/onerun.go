@@ -162,7 +162,7 @@ func (r *oneRun) start(ctx context.Context, svc experiment.Service) (experiment.
 	began := time.Now()
 	proc, err := r.env.Launch(ctx, svc)
 	if err != nil {
-		return nil, fmt.Errorf("start service %s: %w", svc.Name, err)
+		return nil, err // it names the service
 	}
 	r.observe(svc.Name+".ready_seconds", experiment.PhaseReady, time.Since(began).Seconds(), experiment.UnitSeconds)
 	r.procs[svc.Name] = proc

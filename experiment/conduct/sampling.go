@@ -33,7 +33,7 @@ func (s *sampler) mark(ctx context.Context, p experiment.Phase, at time.Time) {
 	}
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	read := map[string]experiment.Usage{}
+	read := map[string]experiment.Usage{experiment.ConductorName: ownUsage()}
 	for name, proc := range s.procs {
 		all.Go(func() {
 			u, err := proc.Usage(ctx)
@@ -46,7 +46,6 @@ func (s *sampler) mark(ctx context.Context, p experiment.Phase, at time.Time) {
 			read[name] = u
 		})
 	}
-	read[experiment.ConductorName] = ownUsage()
 	all.Wait()
 	s.marks[p] = read
 }

@@ -41,7 +41,7 @@ func (e *env) Launch(ctx context.Context, s experiment.Service) (experiment.Proc
 	}
 	e.settle(s.Name, p)
 	if err != nil {
-		return nil, fmt.Errorf("launch service %s: %w", s.Name, err)
+		return nil, fmt.Errorf("start service %s: %w", s.Name, err)
 	}
 	return p, nil
 }

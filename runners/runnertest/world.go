@@ -223,10 +223,36 @@ func getJSON[T any](w *world, p experiment.Proc, path string) T {
 
 // refused says whether nothing accepts connections any more where the service did.
 func refused(ctx context.Context, addr string) bool {
+	if !ours(addr) {
+		return true // its network is gone: a packet would leave this host
+	}
 	conn, err := (&net.Dialer{Timeout: 2 * time.Second}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return true
 	}
 	_ = conn.Close()
+	return false
+}
+
+// ours reports whether an address is on loopback or on a network that this host
+// has an interface in.
+func ours(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	if ip.IsLoopback() {
+		return true
+	}
+	interfaces, err := net.InterfaceAddrs()
+	if err != nil {
+		return false
+	}
+	for _, a := range interfaces {
+		if n, ok := a.(*net.IPNet); ok && n.Contains(ip) {
+			return true
+		}
+	}
 	return false
 }
