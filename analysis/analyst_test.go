@@ -12,14 +12,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// grid describes runs: one line a cell, one letter a round, in order of rounds.
+// gridState reads a letter of a grid of runs: one line a cell, one letter a round, in order of rounds.
 //
 //	o ok   i invalid   x failed:subject   s skipped   p pending   r running
 //	f failed:infrastructure   t interrupted   u superseded   . no run
-var gridStates = map[rune]experiment.RunState{
-	'o': experiment.StateOK, 'i': experiment.StateInvalid, 'x': experiment.StateFailedSubject, 's': experiment.StateSkipped,
-	'p': experiment.StatePending, 'r': experiment.StateRunning, 'f': experiment.StateFailedInfra,
-	't': experiment.StateInterrupted, 'u': experiment.StateSuperseded,
+func gridState(letter rune) experiment.RunState {
+	return map[rune]experiment.RunState{
+		'o': experiment.StateOK, 'i': experiment.StateInvalid, 'x': experiment.StateFailedSubject, 's': experiment.StateSkipped,
+		'p': experiment.StatePending, 'r': experiment.StateRunning, 'f': experiment.StateFailedInfra,
+		't': experiment.StateInterrupted, 'u': experiment.StateSuperseded,
+	}[letter]
 }
 
 // noise is what rounds and cells add to 1000, so that nothing is tied.
@@ -47,7 +49,7 @@ func sweepOf(planned int, lines ...string) experiment.Sweep {
 			if letter == '.' {
 				continue
 			}
-			r := experiment.RunRecord{Run: experiment.Run{ID: int64(len(s.Runs) + 1), Cell: c.Key, Round: round + 1, State: gridStates[letter]}}
+			r := experiment.RunRecord{Run: experiment.Run{ID: int64(len(s.Runs) + 1), Cell: c.Key, Round: round + 1, State: gridState(letter)}}
 			r.Observations = []experiment.Observation{observed("throughput", noise(i, round))}
 			s.Runs = append(s.Runs, r)
 		}
@@ -59,7 +61,7 @@ func observed(metric string, v float64) experiment.Observation {
 	return experiment.Observation{Metric: metric, Phase: experiment.PhaseMeasure, Value: v}
 }
 
-// each changes every run of a cell.
+// eachRun changes every run of a cell.
 func eachRun(s *experiment.Sweep, cell string, f func(r *experiment.RunRecord)) {
 	for i := range s.Runs {
 		if string(s.Runs[i].Cell) == cell {

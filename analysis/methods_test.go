@@ -9,65 +9,67 @@ import (
 )
 
 // methods computes what a reference case names.
-var methods = map[string]func(in values) (values, error){
-	"student_t_quantile": func(in values) (values, error) {
-		return grid(in.list("df"), in.list("p"), func(df, p float64) float64 { return tQuantile(p, df) }), nil
-	},
-	"student_t_two_sided_p": func(in values) (values, error) {
-		return grid(in.list("df"), in.list("t"), func(df, t float64) float64 { return tTwoSided(t, df) }), nil
-	},
-	"normal_quantile":    func(in values) (values, error) { return each(in.list("p"), normalQuantile), nil },
-	"normal_two_sided_p": func(in values) (values, error) { return each(in.list("z"), normalTwoSided), nil },
-	"binomial_cdf": func(in values) (values, error) {
-		return each(in.list("k"), distuv.Binomial{N: in.num("n"), P: in.num("p")}.CDF), nil
-	},
-	"beta_quantile": func(in values) (values, error) {
-		var rows [][]float64
-		for i, a := range in.list("a") {
-			rows = append(rows, apply(in.list("p"), distuv.Beta{Alpha: a, Beta: in.list("b")[i]}.Quantile))
-		}
-		return values{"values": rows}, nil
-	},
+func methods() map[string]func(in values) (values, error) {
+	return map[string]func(in values) (values, error){
+		"student_t_quantile": func(in values) (values, error) {
+			return grid(in.list("df"), in.list("p"), func(df, p float64) float64 { return tQuantile(p, df) }), nil
+		},
+		"student_t_two_sided_p": func(in values) (values, error) {
+			return grid(in.list("df"), in.list("t"), func(df, t float64) float64 { return tTwoSided(t, df) }), nil
+		},
+		"normal_quantile":    func(in values) (values, error) { return each(in.list("p"), normalQuantile), nil },
+		"normal_two_sided_p": func(in values) (values, error) { return each(in.list("z"), normalTwoSided), nil },
+		"binomial_cdf": func(in values) (values, error) {
+			return each(in.list("k"), distuv.Binomial{N: in.num("n"), P: in.num("p")}.CDF), nil
+		},
+		"beta_quantile": func(in values) (values, error) {
+			var rows [][]float64
+			for i, a := range in.list("a") {
+				rows = append(rows, apply(in.list("p"), distuv.Beta{Alpha: a, Beta: in.list("b")[i]}.Quantile))
+			}
+			return values{"values": rows}, nil
+		},
 
-	"quantile_type7": quantileCase,
-	"median":         func(in values) (values, error) { return values{"estimate": median(in.list("x"))}, nil },
-	"mad": func(in values) (values, error) {
-		m := mad(in.list("x"))
-		return values{"raw": m, "scaled": madScale * m}, nil
-	},
-	"describe":                        describeCase,
-	"mean_t_interval":                 func(in values) (values, error) { return meanCase(in, Mean) },
-	"geomean_t_interval":              func(in values) (values, error) { return meanCase(in, GeometricMean) },
-	"median_order_statistic_interval": medianCase,
-	"hodges_lehmann_one_sample":       hodgesLehmannCase,
+		"quantile_type7": quantileCase,
+		"median":         func(in values) (values, error) { return values{"estimate": median(in.list("x"))}, nil },
+		"mad": func(in values) (values, error) {
+			m := mad(in.list("x"))
+			return values{"raw": m, "scaled": madScale * m}, nil
+		},
+		"describe":                        describeCase,
+		"mean_t_interval":                 func(in values) (values, error) { return meanCase(in, Mean) },
+		"geomean_t_interval":              func(in values) (values, error) { return meanCase(in, GeometricMean) },
+		"median_order_statistic_interval": medianCase,
+		"hodges_lehmann_one_sample":       hodgesLehmannCase,
 
-	"welch":            func(in values) (values, error) { return twoCase(in, "difference", Welch) },
-	"paired_t":         func(in values) (values, error) { return twoCase(in, "difference", Paired) },
-	"ratio_log_welch":  func(in values) (values, error) { return twoCase(in, "ratio", RatioWelch) },
-	"ratio_log_paired": func(in values) (values, error) { return twoCase(in, "ratio", RatioPaired) },
-	"fieller_welch":    func(in values) (values, error) { return fiellerCase(in, FiellerWelch) },
-	"fieller_paired":   func(in values) (values, error) { return fiellerCase(in, FiellerPaired) },
+		"welch":            func(in values) (values, error) { return twoCase(in, "difference", Welch) },
+		"paired_t":         func(in values) (values, error) { return twoCase(in, "difference", Paired) },
+		"ratio_log_welch":  func(in values) (values, error) { return twoCase(in, "ratio", RatioWelch) },
+		"ratio_log_paired": func(in values) (values, error) { return twoCase(in, "ratio", RatioPaired) },
+		"fieller_welch":    func(in values) (values, error) { return fiellerCase(in, FiellerWelch) },
+		"fieller_paired":   func(in values) (values, error) { return fiellerCase(in, FiellerPaired) },
 
-	"mann_whitney":         mannWhitneyCase,
-	"wilcoxon_signed_rank": signedRankCase,
-	"hodges_lehmann_shift": shiftCase,
+		"mann_whitney":         mannWhitneyCase,
+		"wilcoxon_signed_rank": signedRankCase,
+		"hodges_lehmann_shift": shiftCase,
 
-	"adjust":            adjustCase,
-	"dunnett_critical":  dunnettCriticalCase,
-	"dunnett":           dunnettCase,
-	"dunnett_block_log": dunnettBlockCase,
-	"holm_paired_log":   holmPairedCase,
+		"adjust":            adjustCase,
+		"dunnett_critical":  dunnettCriticalCase,
+		"dunnett":           dunnettCase,
+		"dunnett_block_log": dunnettBlockCase,
+		"holm_paired_log":   holmPairedCase,
 
-	"tost_log_paired":             func(in values) (values, error) { return tostCase(in, true) },
-	"tost_log_welch":              func(in values) (values, error) { return tostCase(in, false) },
-	"verdict":                     verdictCase,
-	"compare_rounds":              compareRoundsCase,
-	"compare_rounds_own_variance": compareRoundsCase,
-	"compare_unpaired":            compareUnpairedCase,
+		"tost_log_paired":             func(in values) (values, error) { return tostCase(in, true) },
+		"tost_log_welch":              func(in values) (values, error) { return tostCase(in, false) },
+		"verdict":                     verdictCase,
+		"compare_rounds":              compareRoundsCase,
+		"compare_rounds_own_variance": compareRoundsCase,
+		"compare_unpaired":            compareUnpairedCase,
 
-	"multimodal_gap":      gapCase,
-	"outlier_mad":         outlierCase,
-	"proportion_interval": proportionCase,
+		"multimodal_gap":      gapCase,
+		"outlier_mad":         outlierCase,
+		"proportion_interval": proportionCase,
+	}
 }
 
 func apply(x []float64, f func(float64) float64) []float64 {

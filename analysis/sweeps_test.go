@@ -156,8 +156,8 @@ func checkRows(t *testing.T, want sweepCase, got experiment.Results) {
 		slices.Sort(row.Flags)
 		slices.Sort(w.Flags)
 		w.Flags = append([]string(nil), w.Flags...)
-		close := cmp.Comparer(want.Tolerance.agree)
-		if diff := cmp.Diff(row, w, close); diff != "" {
+		agree := cmp.Comparer(want.Tolerance.agree)
+		if diff := cmp.Diff(row, w, agree); diff != "" {
 			t.Errorf("%s (got -, want +):\n%s", w.Cell, diff)
 		}
 	}
