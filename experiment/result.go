@@ -124,7 +124,7 @@ type Comparison struct {
 
 // SweepNote is a remark of the analysis on the whole sweep, for the guards.
 type SweepNote struct {
-	Code    string // noisy-cell, control-differs, round-without-baseline
+	Code    string // noisy-cell, control-differs, round-without-baseline, not-finite
 	Cell    CellKey
 	Metric  string
 	Message string
