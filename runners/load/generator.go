@@ -18,7 +18,7 @@ var ErrInterrupted = errors.New("interrupted")
 // Generator drives one load and tells of it in the protocol.
 type Generator struct {
 	Load experiment.Load // as from ParsePlan
-	Dial DialFunc        // nil: TCP
+	Dial DialFunc        // nil: TCP, the target's host looked up once
 	Out  io.Writer       // takes the protocol
 
 	coarse bool // wait by the runtime's timers alone: the only ones that a synctest bubble knows
@@ -32,8 +32,12 @@ func (g Generator) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("path: %w", err)
 	}
+	client := newClient(g.Load, g.Dial)
 	if g.Dial == nil {
-		g.Dial = (&net.Dialer{}).DialContext
+		client.dial = (&net.Dialer{}).DialContext
+		if client.address, err = resolve(ctx, g.Load.Target); err != nil {
+			return err
+		}
 	}
 	out := NewEncoder(g.Out)
 	if err := out.Hello("ceteris loadgen"); err != nil {
@@ -42,7 +46,7 @@ func (g Generator) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := &run{
-		load: g.Load, paths: paths, client: newClient(g.Load, g.Dial), rec: newRecorder(g.Load),
+		load: g.Load, paths: paths, client: client, rec: newRecorder(g.Load),
 		clock: startClock(g.Load.Ramp + g.Load.Warmup), coarse: g.coarse,
 	}
 	over := make(chan struct{})
@@ -59,6 +63,25 @@ func (g Generator) Run(ctx context.Context) error {
 		return errors.Join(err, out.Abort(ErrInterrupted.Error()))
 	}
 	return err
+}
+
+// resolve looks up the host of a target once, so that no request waits for a
+// name server. A host with several addresses keeps its name: which of them
+// answers is found out at each connection.
+func resolve(ctx context.Context, target string) (string, error) {
+	host, port, err := net.SplitHostPort(target)
+	if err != nil {
+		return "", fmt.Errorf("target: %w", err)
+	}
+	found, err := net.DefaultResolver.LookupHost(ctx, host)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("target: %w", err)
+	case len(found) == 1:
+		return net.JoinHostPort(found[0], port), nil
+	default:
+		return target, nil
+	}
 }
 
 // run is one load under way.

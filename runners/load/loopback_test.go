@@ -118,6 +118,7 @@ func TestSentIsWhatTheServerCounts(t *testing.T) {
 		"open, a connection a request": func(l *experiment.Load) { l.Open, l.KeepAlive = &experiment.OpenLoad{Rate: 1000, InFlight: 500}, false },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // most of the time goes by in waiting for timeouts
 			var c counting
 			s := httptest.NewServer(&c)
 			defer s.Close()
@@ -175,6 +176,17 @@ func TestRefusedConnectionsAreSentAndFailed(t *testing.T) {
 	}
 	if _, ok := observed(t, r)["latency_p50"]; ok {
 		t.Error("a latency without a success")
+	}
+}
+
+func TestATargetWithoutAddressIsAFault(t *testing.T) {
+	var out bytes.Buffer
+	err := Generator{Out: &out, Load: experiment.Load{
+		Target: "nobody.invalid:80", Method: "GET", Path: template(t, "/"), Measure: time.Hour, Timeout: time.Second,
+		Connections: 1, Closed: &experiment.ClosedLoad{Users: 1},
+	}}.Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "nobody.invalid") || out.Len() > 0 {
+		t.Errorf("got %v and output %q", err, &out)
 	}
 }
 

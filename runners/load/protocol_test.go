@@ -42,13 +42,13 @@ func sampleResult() experiment.LoadResult {
 	}
 }
 
-var began = time.Date(2026, 11, 3, 12, 0, 0, 123456789, time.UTC)
+func began() time.Time { return time.Date(2026, 11, 3, 12, 0, 0, 123456789, time.UTC) }
 
 func sampleStream(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	l := experiment.Load{Ramp: time.Second, Warmup: 2 * time.Second, Measure: 4 * time.Second}
-	if err := Script(&b, sampleResult(), Timeline(began, l)...); err != nil {
+	if err := Script(&b, sampleResult(), Timeline(began(), l)...); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -63,7 +63,7 @@ func TestScriptIsReadBack(t *testing.T) {
 	if d := cmp.Diff(got, sampleResult()); d != "" {
 		t.Errorf("result (-got +want):\n%s", d)
 	}
-	at := func(s int) time.Time { return began.Add(time.Duration(s) * time.Second) }
+	at := func(s int) time.Time { return began().Add(time.Duration(s) * time.Second) }
 	want := []experiment.LoadEvent{
 		{Phase: experiment.PhaseRamp, At: at(0)},
 		{Phase: experiment.PhaseWarmup, At: at(1)},
@@ -78,11 +78,11 @@ func TestScriptIsReadBack(t *testing.T) {
 }
 
 func TestTimelineLeavesOutPhasesWithoutLength(t *testing.T) {
-	got := Timeline(began, experiment.Load{Measure: time.Second})
+	got := Timeline(began(), experiment.Load{Measure: time.Second})
 	want := []experiment.LoadEvent{
-		{Phase: experiment.PhaseMeasure, At: began},
-		{Phase: experiment.PhaseDrain, At: began.Add(time.Second)},
-		{Phase: experiment.PhaseDone, At: began.Add(time.Second)},
+		{Phase: experiment.PhaseMeasure, At: began()},
+		{Phase: experiment.PhaseDrain, At: began().Add(time.Second)},
+		{Phase: experiment.PhaseDone, At: began().Add(time.Second)},
 	}
 	if d := cmp.Diff(got, want); d != "" {
 		t.Errorf("(-got +want):\n%s", d)
@@ -96,7 +96,7 @@ func TestManyPointsStayBelowTheLineLimit(t *testing.T) {
 		r.Series = append(r.Series, experiment.SeriesPoint{Metric: fmt.Sprintf("latency_of_something_long_%d", i%2), AtMS: int64(i), Value: 1.0 / 3})
 	}
 	var b bytes.Buffer
-	if err := Script(&b, r, Timeline(began, experiment.Load{Measure: time.Second})...); err != nil {
+	if err := Script(&b, r, Timeline(began(), experiment.Load{Measure: time.Second})...); err != nil {
 		t.Fatal(err)
 	}
 	got, err := Reader{}.Read(t.Context(), &b, nil)
@@ -202,7 +202,7 @@ func TestAbortTellsWhyAndKeepsWhatWasRead(t *testing.T) {
 	var b bytes.Buffer
 	e := NewEncoder(&b)
 	points := []experiment.SeriesPoint{{Metric: "offered", AtMS: 0, Value: 1}}
-	for _, err := range []error{e.Hello("x"), e.Slices(began, points), e.Abort("interrupted")} {
+	for _, err := range []error{e.Hello("x"), e.Slices(began(), points), e.Abort("interrupted")} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func readBack(t *testing.T, in []byte) {
 		return
 	}
 	var b bytes.Buffer
-	if err := Script(&b, got, Timeline(began, experiment.Load{Measure: got.Window})...); err != nil {
+	if err := Script(&b, got, Timeline(began(), experiment.Load{Measure: got.Window})...); err != nil {
 		t.Fatalf("encode again: %v", err)
 	}
 	again, err := Reader{}.Read(t.Context(), &b, nil)

@@ -4,12 +4,6 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// The quantiles that are reported, by the ending of the metric's name.
-var quantiles = [...]struct {
-	name string
-	q    float64
-}{{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p999", 0.999}, {"max", 1}}
-
 // summary reduces what was recorded, once all slices are closed. What has nothing
 // to say is left out: no latency without a success, no error rate when nothing
 // was done, no dropped under a closed load.
@@ -39,32 +33,38 @@ func (r *recorder) summary() (experiment.LoadResult, error) {
 	add("requests_done", float64(done), experiment.UnitCount)
 	add("latency_count", float64(r.success.count()), experiment.UnitCount)
 
+	return out, r.addQuantiles(&out, add)
+}
+
+// addQuantiles reports the distributions that hold anything: all quantiles and
+// the histogram, of the lateness its 99th percentile alone.
+func (r *recorder) addQuantiles(out *experiment.LoadResult, add func(string, float64, experiment.Unit)) error {
 	for _, d := range []struct {
 		prefix string
 		of     *distribution
-		kind   experiment.HistogramKind // empty: no histogram is kept
+		kind   experiment.HistogramKind
 	}{
 		{"latency_", &r.success, experiment.HistogramSuccess},
 		{"failed_latency_", &r.failure, experiment.HistogramFailure},
 		{"service_time_", &r.service, experiment.HistogramServiceTime},
-		{"lateness_", &r.lateness, ""},
 	} {
 		if d.of.count() == 0 {
 			continue
 		}
-		for _, q := range quantiles {
-			if d.kind != "" || q.name == "p99" {
-				add(d.prefix+q.name, d.of.quantile(q.q), experiment.UnitSeconds)
-			}
-		}
-		if d.kind == "" {
-			continue
+		for _, q := range []struct {
+			name string
+			q    float64
+		}{{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p999", 0.999}, {"max", 1}} {
+			add(d.prefix+q.name, d.of.quantile(q.q), experiment.UnitSeconds)
 		}
 		h, err := d.of.encode(d.kind)
 		if err != nil {
-			return out, err
+			return err
 		}
 		out.Histograms = append(out.Histograms, h)
 	}
-	return out, nil
+	if r.lateness.count() > 0 {
+		add("lateness_p99", r.lateness.quantile(0.99), experiment.UnitSeconds)
+	}
+	return nil
 }
