@@ -169,6 +169,32 @@ func TestOnlyAFullMatchIsKilled(t *testing.T) {
 	}
 }
 
+func TestKillChecksWhomItMeets(t *testing.T) {
+	cmd := sleeper(t)
+	p, err := readProcess(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := p
+	before.start = "1" // somebody who had the number before
+	if err := killAll([]process{before}); err != nil || !alive(p.pid) {
+		t.Errorf("another under the same number: %v, alive %v", err, alive(p.pid))
+	}
+	if err := kill(p, func(process) bool { return false }); err != nil || !alive(p.pid) {
+		t.Errorf("one that is not meant: %v, alive %v", err, alive(p.pid))
+	}
+	if err := killAll([]process{p}); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if alive(p.pid) {
+		t.Error("one that is meant survives")
+	}
+	if err := killAll([]process{p}); err != nil {
+		t.Errorf("one that is gone: %v", err)
+	}
+}
+
 // describe gives the full state of a process once it executes what it was started
 // for.
 func describe(t *testing.T, pid int) processState {

@@ -142,6 +142,7 @@ func testExitCode(t *testing.T, s *suite) {
 	if exit, err := p.Wait(short); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("wait for a service that lives: got %+v, %v, want %v", exit, err, context.DeadlineExceeded)
 	}
+	w.crash(p, 7)
 	exit := w.wait(p)
 	if exit.Code != 7 || exit.OOMKilled {
 		t.Errorf("exit: got %+v, want code 7", exit)

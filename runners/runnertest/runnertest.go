@@ -42,10 +42,12 @@ type Harness struct {
 	New          func(t testing.TB) experiment.Runner
 	Capabilities Capabilities
 	// Subject gives the test subject in a mode with further environment
-	// ("NAME=value"). Nil means runnertest.Subject.
+	// ("NAME=value"). Nil means runnertest.Subject. Without Serves, mode crash ends
+	// with CODE after AFTER, both in its environment.
 	Subject func(mode string, env ...string) experiment.Service
-	// Remains names what still exists of everything that was started for the
-	// owner, found without the runner's help. Nil means that Leftovers alone is asked.
+	// Remains names the processes or containers that exist for the owner, ended
+	// containers too, found without the runner's help. It is also asked while an
+	// environment is open. Nil means that Leftovers alone is asked.
 	Remains func(t testing.TB, owner string) []string
 }
 

@@ -110,7 +110,7 @@ func testFollow(t *testing.T, s *suite) {
 
 func testFollowToTheEnd(t *testing.T, s *suite) {
 	w := s.open(t)
-	svc := s.Subject("crash", "AFTER=300ms")
+	svc := s.Subject("crash", "AFTER=300ms", "CODE=1")
 	svc.Role = experiment.RoleLoad
 	p := w.launch(svc)
 	r, err := p.Logs(within(t, patience), true)
@@ -118,6 +118,7 @@ func testFollowToTheEnd(t *testing.T, s *suite) {
 		t.Fatal(err)
 	}
 	defer r.Close()
+	w.crash(p, 1)
 	out, err := io.ReadAll(r)
 	if err != nil {
 		t.Fatal(err)
@@ -153,12 +154,18 @@ func testLogVolume(t *testing.T, s *suite) {
 		got  func() (experiment.LogVolume, error)
 		want experiment.LogVolume
 	}{
-		{"window", func() (experiment.LogVolume, error) { return meter.LogVolume(within(t, patience), from, to) },
-			experiment.LogVolume{Bytes: 1000*100 + 50, Lines: 1001}},
-		{"after it", func() (experiment.LogVolume, error) { return meter.LogVolume(within(t, patience), to, end) },
-			experiment.LogVolume{Bytes: 70*100 + 50, Lines: 71}},
-		{"nothing", func() (experiment.LogVolume, error) { return meter.LogVolume(within(t, patience), to, to) },
-			experiment.LogVolume{}},
+		{
+			"window", func() (experiment.LogVolume, error) { return meter.LogVolume(within(t, patience), from, to) },
+			experiment.LogVolume{Bytes: 1000*100 + 50, Lines: 1001},
+		},
+		{
+			"after it", func() (experiment.LogVolume, error) { return meter.LogVolume(within(t, patience), to, end) },
+			experiment.LogVolume{Bytes: 70*100 + 50, Lines: 71},
+		},
+		{
+			"nothing", func() (experiment.LogVolume, error) { return meter.LogVolume(within(t, patience), to, to) },
+			experiment.LogVolume{},
+		},
 	} {
 		got, err := tc.got()
 		if err != nil {

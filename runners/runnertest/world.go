@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,18 @@ func (w *world) stop(p experiment.Proc) experiment.Exit {
 		w.t.Fatalf("stop: %v", err)
 	}
 	return w.wait(p)
+}
+
+// crash lets a service in mode crash end by itself. One that answers no requests
+// has been launched with AFTER and CODE in its environment and does so anyway.
+func (w *world) crash(p experiment.Proc, code int) {
+	w.t.Helper()
+	if !w.s.Capabilities.Serves {
+		return
+	}
+	if got, err := w.ask(p, "/exit", "code", strconv.Itoa(code)); err == nil {
+		w.t.Fatalf("it answered %q instead of ending", got)
+	}
 }
 
 func (w *world) wait(p experiment.Proc) experiment.Exit {

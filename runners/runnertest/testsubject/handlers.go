@@ -27,6 +27,7 @@ func handler(children []int) http.Handler {
 		exe, err := os.Executable()
 		reply(w, exe, err)
 	})
+	mux.HandleFunc("GET /exit", func(_ http.ResponseWriter, r *http.Request) { os.Exit(number(r.FormValue("code"), 0)) })
 	mux.HandleFunc("GET /burn", burn)
 	mux.HandleFunc("GET /alloc", alloc)
 	mux.HandleFunc("GET /threads", func(w http.ResponseWriter, r *http.Request) {

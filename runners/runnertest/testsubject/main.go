@@ -4,8 +4,8 @@
 // memory and logs. It needs the standard library only and builds without cgo.
 //
 // Environment: MODE (serve if empty), LISTEN (address of the HTTP server), AFTER
-// (a duration, for late and crash), CODE (exit code of exit and crash, 3 if
-// empty), CHILDREN (processes that fork starts, 2 if empty).
+// (a duration, for late), CODE (exit code of exit, 3 if empty), CHILDREN
+// (processes that fork starts, 2 if empty).
 //
 // Modes:
 //
@@ -15,7 +15,7 @@
 //	late      listen after AFTER
 //	stubborn  serve and ignore SIGTERM, as does a child that left the group
 //	fork      serve, with CHILDREN children in the group and one that left it
-//	crash     serve, and exit with CODE after AFTER
+//	crash     as fork; it ends when GET /exit?code=CODE asks for it
 //	child     do nothing (what fork starts)
 //
 // With arguments "print CODE TEXT" it writes TEXT to standard output and its
@@ -47,11 +47,11 @@ func main() {
 }
 
 func run(mode string) error {
-	code := number(os.Getenv("CODE"), 3)
 	switch mode {
 	case "", "serve":
 		return serve(nil)
 	case "exit":
+		code := number(os.Getenv("CODE"), 3)
 		fmt.Println("exiting at once")
 		fmt.Fprintln(os.Stderr, "exit code", code)
 		os.Exit(code)
@@ -66,9 +66,6 @@ func run(mode string) error {
 	case "late":
 		time.Sleep(duration(os.Getenv("AFTER")))
 		return serve(nil)
-	case "crash":
-		time.AfterFunc(duration(os.Getenv("AFTER")), func() { os.Exit(code) })
-		return serve(nil)
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 		stray, err := child("stubborn-child", &syscall.SysProcAttr{Setsid: true})
@@ -79,7 +76,7 @@ func run(mode string) error {
 	case "stubborn-child":
 		signal.Ignore(syscall.SIGTERM)
 		select {}
-	case "fork":
+	case "fork", "crash":
 		return fork()
 	default:
 		return fmt.Errorf("unknown mode %q", mode)
