@@ -63,8 +63,24 @@ type LoadResult struct {
 	Series       []SeriesPoint
 	Histograms   []Histogram
 	Statuses     map[string]int64 // responses completed in the window, by status
-	Errors       map[string]int64 // failures in the window, by kind: timeout, reset, refused, eof, protocol, status
+	Errors       map[string]int64 // failures in the window, by kind: timeout, reset, refused, connect, eof, protocol, status
 	Window       time.Duration    // length of the measured window
+	Total        Totals           // over all phases
+}
+
+// Totals are plain counts of requests from the start of the ramp to the end of
+// drain. Offered = Sent + Dropped + Waiting; Sent = OK + Failed + requests that
+// were sent and are unfinished.
+type Totals struct {
+	Offered    int64            `json:"offered"`
+	Sent       int64            `json:"sent"` // attempts, also those that got no connection
+	Dropped    int64            `json:"dropped"`
+	Waiting    int64            `json:"waiting"` // offered, and without a connection until drain ended
+	OK         int64            `json:"ok"`
+	Failed     int64            `json:"failed"`
+	Unfinished int64            `json:"unfinished"` // waiting or sent, and not done when drain ended
+	Statuses   map[string]int64 `json:"statuses,omitempty"`
+	Errors     map[string]int64 `json:"errors,omitempty"`
 }
 
 // Histogram is the encoded distribution of a duration: HDR V2 compressed, 3

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Pacer is the schedule of an open load. It is a pure function of its fields: no
-// clock inside.
+// Pacer is the schedule of an open load, in absolute times: who is late serves at
+// once all that is due, each at its intended start. It is a pure function of its
+// fields: no clock inside.
 //
 // With r the rate in 1/s and R the ramp in s, the number of arrivals that are
 // due by time t (in s, from the start of the ramp) is
@@ -31,12 +32,6 @@ func (p Pacer) At(k int64) time.Duration {
 		return time.Duration(math.Round(math.Sqrt(4 * half * steady)))
 	}
 	return time.Duration(math.Round(half + steady))
-}
-
-// Wait gives how long to wait, elapsed after the start of the ramp and with sent
-// arrivals served, until the next is due; zero when it is due or overdue.
-func (p Pacer) Wait(elapsed time.Duration, sent int64) time.Duration {
-	return max(p.At(sent)-elapsed, 0)
 }
 
 // UserStart gives the time from the start of the ramp at which user i of n,

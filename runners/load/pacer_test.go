@@ -34,29 +34,6 @@ func TestPacerAt(t *testing.T) {
 	}
 }
 
-func TestPacerWait(t *testing.T) {
-	p := Pacer{Rate: 100}
-	tests := map[string]struct {
-		elapsed time.Duration
-		sent    int64
-		want    time.Duration
-	}{
-		"at the start nothing is to be waited for": {0, 0, 0},
-		"after the first arrival a period":         {0, 1, 10 * time.Millisecond},
-		"between two arrivals the rest":            {4 * time.Millisecond, 1, 6 * time.Millisecond},
-		"exactly when due":                         {10 * time.Millisecond, 1, 0},
-		"behind the schedule there is no wait":     {time.Second, 5, 0},
-		"ahead of it a long one":                   {0, 100, time.Second},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := p.Wait(tt.elapsed, tt.sent); got != tt.want {
-				t.Errorf("got %v, want %v", got, tt.want)
-			}
-		})
-	}
-}
-
 // Arrivals follow one another, and their number by any time is that of the
 // formula.
 func TestPacerKeepsToItsFormula(t *testing.T) {
@@ -98,7 +75,7 @@ func BenchmarkPacer(b *testing.B) {
 	p := Pacer{Rate: 12345, Ramp: time.Second}
 	var k int64
 	for b.Loop() {
-		p.Wait(time.Second, k)
+		p.At(k)
 		k++
 	}
 }
