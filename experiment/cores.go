@@ -137,16 +137,22 @@ func autoPlace(cores CoreSet, acceptShared bool) (Placement, error) {
 		return Placement{}, WithHint(fmt.Errorf("one core only: subject and generator would share it: %w", ErrCannotRun),
 			"use a host with two cores or more, or --accept-shared")
 	case n == 1:
-		return Placement{Subject: cores, Backing: cores, Load: cores, Conductor: cores,
-			Reason: "one core, shared by all: accepted on the command line"}, nil
+		return Placement{
+			Subject: cores, Backing: cores, Load: cores, Conductor: cores,
+			Reason: "one core, shared by all: accepted on the command line",
+		}, nil
 	case n < 4:
 		last := cores[n-1:]
-		return Placement{Subject: cores[:n-1], Backing: cores[:n-1], Load: last, Conductor: last,
-			Reason: fmt.Sprintf("%d cores: subject and backing share %s, generator and conductor share %s", n, cores[:n-1], last)}, nil
+		return Placement{
+			Subject: cores[:n-1], Backing: cores[:n-1], Load: last, Conductor: last,
+			Reason: fmt.Sprintf("%d cores: subject and backing share %s, generator and conductor share %s", n, cores[:n-1], last),
+		}, nil
 	default:
 		q := n / 4
 		load, backing := cores[n-q:], cores[n-2*q:n-q]
-		return Placement{Subject: cores[:n-2*q], Backing: backing, Load: load, Conductor: backing,
-			Reason: fmt.Sprintf("%d cores: half for the subject, a quarter each for backing services and generator; the conductor shares with backing", n)}, nil
+		return Placement{
+			Subject: cores[:n-2*q], Backing: backing, Load: load, Conductor: backing,
+			Reason: fmt.Sprintf("%d cores: half for the subject, a quarter each for backing services and generator; the conductor shares with backing", n),
+		}, nil
 	}
 }

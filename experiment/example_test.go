@@ -65,8 +65,10 @@ func whole(t *testing.T) *Matrix {
 		},
 		Place:  PlaceSpec{Subject: "0", Backing: "0", Load: "1", Conductor: RunnerAuto},
 		Repeat: RepeatPlan{Rounds: 5, Seed: 42},
-		Judge: Settings{Metric: "throughput", MinimumEffect: 0.03, Confidence: 0.95, ErrorRate: 0.01,
-			Guards: map[string]GuardSetting{"host-noise": {Off: true}}},
+		Judge: Settings{
+			Metric: "throughput", MinimumEffect: 0.03, Confidence: 0.95, ErrorRate: 0.01,
+			Guards: map[string]GuardSetting{"host-noise": {Off: true}},
+		},
 		Origin: Origin{File: "whole.yaml", Dir: "/matrices"},
 	}
 }

@@ -47,49 +47,61 @@ type Metric struct {
 	Help   string
 }
 
-var requestMetrics = []Metric{
-	{Name: "throughput", Unit: UnitPerSecond, Better: HigherIsBetter, Help: "successful responses completed inside the window, by its length"},
-	{Name: "offered", Unit: UnitPerSecond, Help: "intended starts inside the window, by its length"},
-	{Name: "sent", Unit: UnitPerSecond, Help: "requests sent inside the window, by its length"},
-	{Name: "dropped", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "arrivals not sent because of the in-flight limit, by those offered"},
-	{Name: "error_rate", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "failed requests, by those done in the window"},
-	{Name: "unfinished", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "requests still open when drain ended"},
-	{Name: "latency_max", Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "largest response time of a success, from the intended start"},
-	{Name: "in_flight", Unit: UnitCount, Help: "requests under way, mean over the window"},
-	{Name: "latency_count", Unit: UnitCount, Help: "response times behind the latency quantiles"},
-	{Name: "requests_done", Unit: UnitCount, Help: "requests done in the window, successes and failures"},
+// requestMetrics are the metrics of the requests that are no quantile.
+func requestMetrics() []Metric {
+	return []Metric{
+		{Name: "throughput", Unit: UnitPerSecond, Better: HigherIsBetter, Help: "successful responses completed inside the window, by its length"},
+		{Name: "offered", Unit: UnitPerSecond, Help: "intended starts inside the window, by its length"},
+		{Name: "sent", Unit: UnitPerSecond, Help: "requests sent inside the window, by its length"},
+		{Name: "dropped", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "arrivals not sent because of the in-flight limit, by those offered"},
+		{Name: "error_rate", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "failed requests, by those done in the window"},
+		{Name: "unfinished", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "requests still open when drain ended"},
+		{Name: "latency_max", Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "largest response time of a success, from the intended start"},
+		{Name: "in_flight", Unit: UnitCount, Help: "requests under way, mean over the window"},
+		{Name: "latency_count", Unit: UnitCount, Help: "response times behind the latency quantiles"},
+		{Name: "requests_done", Unit: UnitCount, Help: "requests done in the window, successes and failures"},
+	}
 }
 
-var quantiles = map[string]float64{"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
-
-var quantilePrefixes = map[string]string{
-	"latency_":        "response time of successes from the intended start",
-	"failed_latency_": "response time of failures from the intended start",
-	"service_time_":   "response time from the real send",
-	"lateness_":       "real send minus intended start: the generator's own fault",
+func quantiles() map[string]float64 {
+	return map[string]float64{"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 }
 
-var serviceMetrics = []Metric{
-	{Name: "cpu", Unit: UnitCores, Better: LowerIsBetter, Help: "processor time used in the window, by its length"},
-	{Name: "throttled", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "time in which the CPU limit held it back, by the window's length"},
-	{Name: "memory_peak", Unit: UnitBytes, Better: LowerIsBetter, Help: "largest memory use"},
-	{Name: "net_received", Unit: UnitBytesRate, Help: "bytes received, by the window's length"},
-	{Name: "net_sent", Unit: UnitBytesRate, Help: "bytes sent, by the window's length"},
-	{Name: "log_bytes", Unit: UnitBytes, Better: LowerIsBetter, Scale: ScaleDifference, Help: "bytes logged in the window, by request done"},
-	{Name: "log_lines", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "lines logged in the window, by request done"},
-	{Name: "ready_seconds", Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "from launch to ready"},
-	{Name: "duration", Unit: UnitSeconds, Help: "from launch to end"},
-	{Name: "exit", Unit: UnitCount, Scale: ScaleDifference, Help: "exit code"},
-	{Name: "steal", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "processor time that the hypervisor took, by that of all cores"},
-	{Name: "busy", Unit: UnitCores, Scale: ScaleDifference, Help: "processor time used by all processes of the host"},
-	{Name: "other", Unit: UnitCores, Better: LowerIsBetter, Scale: ScaleDifference, Help: "processor time used by processes that are not part of the run"},
+// quantilePrefixes are the distributions of which quantiles are named, and what
+// they are.
+func quantilePrefixes() map[string]string {
+	return map[string]string{
+		"latency_":        "response time of successes from the intended start",
+		"failed_latency_": "response time of failures from the intended start",
+		"service_time_":   "response time from the real send",
+		"lateness_":       "real send minus intended start: the generator's own fault",
+	}
+}
+
+// serviceMetrics are the metrics of a service, without its name.
+func serviceMetrics() []Metric {
+	return []Metric{
+		{Name: "cpu", Unit: UnitCores, Better: LowerIsBetter, Help: "processor time used in the window, by its length"},
+		{Name: "throttled", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "time in which the CPU limit held it back, by the window's length"},
+		{Name: "memory_peak", Unit: UnitBytes, Better: LowerIsBetter, Help: "largest memory use"},
+		{Name: "net_received", Unit: UnitBytesRate, Help: "bytes received, by the window's length"},
+		{Name: "net_sent", Unit: UnitBytesRate, Help: "bytes sent, by the window's length"},
+		{Name: "log_bytes", Unit: UnitBytes, Better: LowerIsBetter, Scale: ScaleDifference, Help: "bytes logged in the window, by request done"},
+		{Name: "log_lines", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "lines logged in the window, by request done"},
+		{Name: "ready_seconds", Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "from launch to ready"},
+		{Name: "duration", Unit: UnitSeconds, Help: "from launch to end"},
+		{Name: "exit", Unit: UnitCount, Scale: ScaleDifference, Help: "exit code"},
+		{Name: "steal", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "processor time that the hypervisor took, by that of all cores"},
+		{Name: "busy", Unit: UnitCores, Scale: ScaleDifference, Help: "processor time used by all processes of the host"},
+		{Name: "other", Unit: UnitCores, Better: LowerIsBetter, Scale: ScaleDifference, Help: "processor time used by processes that are not part of the run"},
+	}
 }
 
 // MetricByName describes a metric. Unknown names have no direction, no unit and
 // the ratio scale, and known is false.
 func MetricByName(name string) (m Metric, known bool) {
 	if service, base, ok := strings.Cut(name, "."); ok && service != "" {
-		for _, s := range serviceMetrics {
+		for _, s := range serviceMetrics() {
 			if s.Name == base {
 				s.Name = name
 				return filled(s), true
@@ -97,13 +109,13 @@ func MetricByName(name string) (m Metric, known bool) {
 		}
 		return filled(Metric{Name: name}), false
 	}
-	for _, r := range requestMetrics {
+	for _, r := range requestMetrics() {
 		if r.Name == name {
 			return filled(r), true
 		}
 	}
-	for prefix, help := range quantilePrefixes {
-		if q, ok := quantiles[strings.TrimPrefix(name, prefix)]; ok && strings.HasPrefix(name, prefix) {
+	for prefix, help := range quantilePrefixes() {
+		if q, ok := quantiles()[strings.TrimPrefix(name, prefix)]; ok && strings.HasPrefix(name, prefix) {
 			return filled(Metric{Name: name, Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Q: q, Help: help}), true
 		}
 	}

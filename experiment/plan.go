@@ -29,8 +29,10 @@ func (m *Matrix) Plan(c Cell) (CellPlan, error) {
 		p.Services = append(p.Services, r.service(s, m.Origin.Dir))
 	}
 	for i, l := range m.Subject.Links {
-		p.Links = append(p.Links, Link{From: l.From, To: l.To, Port: l.Port,
-			Latency: value(&r, l.Latency, fmt.Sprintf("subject.links[%d].latency", i), ParseDuration)})
+		p.Links = append(p.Links, Link{
+			From: l.From, To: l.To, Port: l.Port,
+			Latency: value(&r, l.Latency, fmt.Sprintf("subject.links[%d].latency", i), ParseDuration),
+		})
 	}
 	p.Load = r.load(m.Load)
 	p.Load.Seed = m.Repeat.Seed

@@ -47,9 +47,11 @@ func ParseDuration(s string) (time.Duration, error) {
 
 var sizePattern = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)$`)
 
-var sizeUnits = map[string]float64{
-	"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
-	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+func sizeUnits() map[string]float64 {
+	return map[string]float64{
+		"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+		"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+	}
 }
 
 // ParseSize reads a size with its unit (256MiB, 1GB) in bytes, at most 1 PiB.
@@ -61,7 +63,7 @@ func ParseSize(s string) (int64, error) {
 	if m[2] == "" {
 		return 0, fmt.Errorf("%q %w (as in %sMiB)", s, errNoUnit, s)
 	}
-	unit, ok := sizeUnits[m[2]]
+	unit, ok := sizeUnits()[m[2]]
 	if !ok {
 		return 0, fmt.Errorf("%q: unknown unit %q (B, kB, MB, GB, KiB, MiB, GiB)", s, m[2])
 	}

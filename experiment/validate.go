@@ -339,7 +339,7 @@ func (m *Matrix) checkMetric(name string) error {
 		return WithHint(fmt.Errorf("there is no service %q", service), didYouMean(service, m.serviceNames()))
 	case !known:
 		var names []string
-		for _, s := range serviceMetrics {
+		for _, s := range serviceMetrics() {
 			names = append(names, s.Name)
 		}
 		return WithHint(fmt.Errorf("there is no metric %q of a service", base), didYouMean(base, names))
@@ -350,11 +350,11 @@ func (m *Matrix) checkMetric(name string) error {
 
 func requestMetricNames() []string {
 	var names []string
-	for _, r := range requestMetrics {
+	for _, r := range requestMetrics() {
 		names = append(names, r.Name)
 	}
-	for prefix := range quantilePrefixes {
-		for q := range quantiles {
+	for prefix := range quantilePrefixes() {
+		for q := range quantiles() {
 			names = append(names, prefix+q)
 		}
 	}

@@ -27,8 +27,10 @@ func (m *Matrix) Warnings() []*Warning {
 	for i := range m.Factors {
 		out = append(out, m.outOfReach(i)...)
 		if fa := m.Factors[i]; !m.confirmed(fa.Name) {
-			out = append(out, &Warning{CodeUnconfirmed, FieldError{At: fa.At, Path: "factors." + fa.Name,
-				Err: fmt.Errorf("no confirm step shows that the setting arrives")}})
+			out = append(out, &Warning{CodeUnconfirmed, FieldError{
+				At: fa.At, Path: "factors." + fa.Name,
+				Err: fmt.Errorf("no confirm step shows that the setting arrives"),
+			}})
 		}
 	}
 	return out
@@ -60,9 +62,11 @@ func (m *Matrix) outOfReach(factor int) []*Warning {
 			most, what = p.Load.Open.InFlight, "requests in flight"
 		}
 		if n > most {
-			out = append(out, &Warning{CodeLevelOutOfReach, FieldError{At: fa.Levels[l].At,
+			out = append(out, &Warning{CodeLevelOutOfReach, FieldError{
+				At:   fa.Levels[l].At,
 				Path: fmt.Sprintf("factors.%s.levels[%d]", fa.Name, l),
-				Err:  fmt.Errorf("%d %s under %d %s: the rest of them can never be busy", n, fa.Name, most, what)}})
+				Err:  fmt.Errorf("%d %s under %d %s: the rest of them can never be busy", n, fa.Name, most, what),
+			}})
 		}
 	}
 	return out
