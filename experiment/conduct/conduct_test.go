@@ -110,8 +110,10 @@ func (s *stage) conduct(ctx context.Context) (conduct.Result, error) {
 		Runner: s.runner, Reader: load.Reader{}, Judge: guard.New(), Analyst: analysis.New(), Store: s.store,
 		Generator: experiment.Build{Binary: "/loadgen"}, Log: slog.New(slog.DiscardHandler), Now: time.Now, Events: s.on,
 	}
-	r, err := c.Conduct(ctx, conduct.Request{Matrix: s.matrix, Drain: s.drain,
-		Invocation: experiment.Invocation{Began: time.Now(), Owner: "test", Command: []string{"run"}, Version: "test"}})
+	r, err := c.Conduct(ctx, conduct.Request{
+		Matrix: s.matrix, Drain: s.drain,
+		Invocation: experiment.Invocation{Began: time.Now(), Owner: "test", Command: []string{"run"}, Version: "test"},
+	})
 	if live := s.runner.Live(); live != 0 {
 		s.t.Errorf("%d environments or services are left", live)
 	}
@@ -239,8 +241,10 @@ func TestFailures(t *testing.T) {
 		}, conduct.EndedInfrastructure, map[string]int{"failed:infrastructure (open an environment: engine hiccup)": 5, "pending": 11}, experiment.VerdictPending},
 		{"a subject that never gets ready is a result, and is suspended", func(s *stage) {
 			onApp(s, eight, fake.Behaviour{Exit: &fake.Exit{Code: 3}})
-		}, conduct.EndedDone, map[string]int{"ok": 9,
-			"failed:subject (start service app: exited with code 3 before it was ready)": 2, "skipped (suspended)": 1}, experiment.VerdictFails},
+		}, conduct.EndedDone, map[string]int{
+			"ok": 9,
+			"failed:subject (start service app: exited with code 3 before it was ready)": 2, "skipped (suspended)": 1,
+		}, experiment.VerdictFails},
 		{"a setting that does not arrive is invalid, without load", func(s *stage) {
 			onApp(s, eight, fake.Behaviour{Exec: func([]string) experiment.ExecResult {
 				return experiment.ExecResult{Output: []byte(`{"threads": 200}`)}

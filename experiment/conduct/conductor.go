@@ -120,8 +120,10 @@ type place struct {
 func (c *Conductor) begin(ctx context.Context, req Request) (*sweep, error) {
 	m := req.Matrix
 	cells := m.Cells()
-	s := &sweep{Conductor: c, req: req, counts: map[experiment.RunState]int{},
-		failed: map[experiment.CellKey]int{}, tried: map[place]int{}}
+	s := &sweep{
+		Conductor: c, req: req, counts: map[experiment.RunState]int{},
+		failed: map[experiment.CellKey]int{}, tried: map[place]int{},
+	}
 	var err error
 	if s.host, err = c.Runner.Check(ctx); err != nil {
 		return nil, err
@@ -150,8 +152,10 @@ func (c *Conductor) begin(ctx context.Context, req Request) (*sweep, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin sweep: %w", err)
 	}
-	c.Events(Event{Kind: EventSweep, Sweep: s.head.ID, Continued: s.head.Continued,
-		ImagesDiffer: s.head.Images != nil && !maps.Equal(s.head.Images, s.images)})
+	c.Events(Event{
+		Kind: EventSweep, Sweep: s.head.ID, Continued: s.head.Continued,
+		ImagesDiffer: s.head.Images != nil && !maps.Equal(s.head.Images, s.images),
+	})
 	if err := s.mend(ctx, cells); err != nil {
 		return nil, err
 	}

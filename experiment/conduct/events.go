@@ -36,8 +36,10 @@ type Event struct {
 }
 
 func (s *sweep) event(kind EventKind, run experiment.Run, p experiment.CellPlan) Event {
-	return Event{Kind: kind, Sweep: s.head.ID, Run: run, Cell: p.Cell, Round: run.Round, Rounds: s.head.Rounds,
-		Done: s.progress.done, Total: s.progress.total, ETA: s.progress.eta()}
+	return Event{
+		Kind: kind, Sweep: s.head.ID, Run: run, Cell: p.Cell, Round: run.Round, Rounds: s.head.Rounds,
+		Done: s.progress.done, Total: s.progress.total, ETA: s.progress.eta(),
+	}
 }
 
 // progress estimates what is left from the runs of this invocation.

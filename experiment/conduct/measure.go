@@ -28,13 +28,13 @@ func (r *oneRun) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer probes.abandon()
+	defer probes.abandon(ctx)
 	proc, err := r.start(ctx, r.generator(l))
 	if err != nil {
 		return &failure{experiment.StateFailedInfra, err.Error()}
 	}
 	counters := newSampler(r.procs, r.Log)
-	stop := context.AfterFunc(r.watch.ended(), cancel)
+	stop := r.watch.onEnd(cancel)
 	defer stop()
 
 	result, err := r.read(ctx, proc, func(e experiment.LoadEvent) {
@@ -44,7 +44,7 @@ func (r *oneRun) load(ctx context.Context) error {
 		}
 	})
 	r.keep(result)
-	if err := r.verify(ctx, proc, err); err != nil {
+	if err := r.verify(ctx, err); err != nil {
 		return err
 	}
 	counters.observe(r.observe)
@@ -70,7 +70,7 @@ func (r *oneRun) keep(result experiment.LoadResult) {
 
 // verify says what ended the load. A service that ended by itself is the subject's
 // own failure and explains an incomplete result.
-func (r *oneRun) verify(ctx context.Context, generator experiment.Proc, readErr error) error {
+func (r *oneRun) verify(ctx context.Context, readErr error) error {
 	exits := r.watch.exits()
 	for name, exit := range exits {
 		if name == experiment.GeneratorName {
@@ -113,7 +113,7 @@ func (r *oneRun) startProbes(ctx context.Context) (*probeSet, error) {
 	for _, p := range r.Probes {
 		s, err := p.Start(ctx, experiment.ProbeTarget{Runner: r.Runner.Name(), Procs: r.procs})
 		if err != nil {
-			set.abandon()
+			set.abandon(ctx)
 			return nil, fmt.Errorf("start a probe: %w", err)
 		}
 		set.samplings = append(set.samplings, s)
@@ -130,8 +130,8 @@ func (p *probeSet) mark(phase experiment.Phase) {
 }
 
 // abandon stops probes whose values nobody wants any more.
-func (p *probeSet) abandon() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+func (p *probeSet) abandon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	for _, s := range p.samplings {
 		_, _, _ = s.Stop(ctx) // the run failed before; its reason is reported

@@ -57,8 +57,10 @@ type oneRun struct {
 // Nothing of the run is left when it returns.
 func (s *sweep) execute(ctx context.Context, run experiment.Run, p experiment.CellPlan) experiment.Outcome {
 	r := &oneRun{sweep: s, plan: p, procs: map[string]experiment.Proc{}}
-	r.outcome = experiment.Outcome{Run: run, Plan: p, Generator: s.generator(p.Load),
-		Placement: s.placement, Host: s.host, Images: s.images, Exits: map[string]experiment.Exit{}}
+	r.outcome = experiment.Outcome{
+		Run: run, Plan: p, Generator: s.generator(p.Load),
+		Placement: s.placement, Host: s.host, Images: s.images, Exits: map[string]experiment.Exit{},
+	}
 	r.outcome.Run.ConfigHash = s.configHash(p)
 	limited, cancel := context.WithTimeoutCause(ctx, hardLimit(p), errHardLimit)
 	defer cancel()
@@ -166,7 +168,7 @@ func (r *oneRun) start(ctx context.Context, svc experiment.Service) (experiment.
 	}
 	r.observe(svc.Name+".ready_seconds", experiment.PhaseReady, time.Since(began).Seconds(), experiment.UnitSeconds)
 	r.procs[svc.Name] = proc
-	r.watch.add(ctx, svc.Name, proc)
+	r.watch.add(svc.Name, proc)
 	return proc, nil
 }
 

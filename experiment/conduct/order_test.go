@@ -29,8 +29,13 @@ func TestStartOrder(t *testing.T) {
 		{"needs and addresses come first", []experiment.Service{app, redis, queue}, nil, []string{"queue", "redis", "app"}, ""},
 		{"links too", []experiment.Service{queue, redis}, []experiment.Link{{From: "queue", To: "redis", Port: 1}}, []string{"redis", "queue"}, ""},
 		{"declaration otherwise", []experiment.Service{redis, queue}, nil, []string{"redis", "queue"}, ""},
-		{"a circle", []experiment.Service{redis, queue}, []experiment.Link{{From: "queue", To: "redis"}, {From: "redis", To: "queue"}}, nil,
-			"services wait for one another: redis -> queue -> redis"},
+		{
+			"a circle",
+			[]experiment.Service{redis, queue},
+			[]experiment.Link{{From: "queue", To: "redis"}, {From: "redis", To: "queue"}},
+			nil,
+			"services wait for one another: redis -> queue -> redis",
+		},
 		{"unknown", []experiment.Service{app}, nil, nil, "service queue is not declared"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -87,8 +87,13 @@ func TestMendRound(t *testing.T) {
 		{"split is run again whole", []experiment.Run{run(1, "a", 1, "ok"), run(2, "b", 1, "pending")}, nil, []int64{1}, []int64{2}, 2, 2},
 		{"killed under way", []experiment.Run{run(1, "a", 1, "ok"), run(2, "b", 1, "running")}, []int64{2}, []int64{1}, nil, 2, 2},
 		{"killed in the first run", []experiment.Run{run(1, "a", 1, "running"), run(2, "b", 1, "pending")}, []int64{1}, nil, []int64{2}, 2, 2},
-		{"killed while a round was run again", []experiment.Run{run(1, "a", 1, "superseded"), run(2, "b", 1, "interrupted"), run(3, "a", 2, "pending"), run(4, "b", 2, "pending")},
-			nil, nil, []int64{3, 4}, 2, 3},
+		{
+			"killed while a round was run again",
+			[]experiment.Run{run(1, "a", 1, "superseded"), run(2, "b", 1, "interrupted"), run(3, "a", 2, "pending"), run(4, "b", 2, "pending")},
+			nil, nil,
+			[]int64{3, 4},
+			2, 3,
+		},
 		{"infrastructure failed twice", []experiment.Run{run(1, "a", 1, "failed:infrastructure"), run(2, "a", 2, "failed:infrastructure"), run(3, "b", 1, "ok")}, nil, []int64{3}, nil, 2, 3},
 		{"half a plan", []experiment.Run{run(1, "a", 1, "pending")}, nil, nil, []int64{1}, 2, 1},
 	} {

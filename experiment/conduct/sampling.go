@@ -20,8 +20,10 @@ type sampler struct {
 }
 
 func newSampler(procs map[string]experiment.Proc, log *slog.Logger) *sampler {
-	return &sampler{procs: procs, log: log,
-		marks: map[experiment.Phase]map[string]experiment.Usage{}, at: map[experiment.Phase]time.Time{}}
+	return &sampler{
+		procs: procs, log: log,
+		marks: map[experiment.Phase]map[string]experiment.Usage{}, at: map[experiment.Phase]time.Time{},
+	}
 }
 
 // mark reads all counters, side by side: one reading may take tens of
@@ -61,33 +63,36 @@ func ownUsage() experiment.Usage {
 	return experiment.Usage{At: now, Counters: map[experiment.Counter]float64{experiment.CounterCPU: cpu.Seconds()}}
 }
 
-// rates are counters whose growth over the window is divided by its length.
-var rates = []struct {
+// derived is a metric that a counter gives.
+type derived struct {
 	counter experiment.Counter
 	metric  string
 	unit    experiment.Unit
-}{
-	{experiment.CounterCPU, "cpu", experiment.UnitCores},
-	{experiment.CounterThrottled, "throttled", experiment.UnitRatio},
-	{experiment.CounterNetReceived, "net_received", experiment.UnitBytesRate},
-	{experiment.CounterNetSent, "net_sent", experiment.UnitBytesRate},
+}
+
+// rates are counters whose growth over the window is divided by its length.
+func rates() []derived {
+	return []derived{
+		{experiment.CounterCPU, "cpu", experiment.UnitCores},
+		{experiment.CounterThrottled, "throttled", experiment.UnitRatio},
+		{experiment.CounterNetReceived, "net_received", experiment.UnitBytesRate},
+		{experiment.CounterNetSent, "net_sent", experiment.UnitBytesRate},
+	}
 }
 
 // levels are counters of which the last reading is taken.
-var levels = []struct {
-	counter experiment.Counter
-	metric  string
-	unit    experiment.Unit
-}{
-	{experiment.CounterMemoryPeak, "memory_peak", experiment.UnitBytes},
-	{experiment.CounterOOMKills, "oom_kills", experiment.UnitCount},
-	{experiment.CounterRestarts, "restarts", experiment.UnitCount},
+func levels() []derived {
+	return []derived{
+		{experiment.CounterMemoryPeak, "memory_peak", experiment.UnitBytes},
+		{experiment.CounterOOMKills, "oom_kills", experiment.UnitCount},
+		{experiment.CounterRestarts, "restarts", experiment.UnitCount},
+	}
 }
 
 // observe gives the metrics of the window for which both readings are known.
 func (s *sampler) observe(give func(metric string, p experiment.Phase, value float64, unit experiment.Unit)) {
 	for name, last := range s.marks[experiment.PhaseDrain] {
-		for _, l := range levels {
+		for _, l := range levels() {
 			if v, ok := last.Counters[l.counter]; ok {
 				give(name+"."+l.metric, experiment.PhaseMeasure, v, l.unit)
 			}
@@ -97,7 +102,7 @@ func (s *sampler) observe(give func(metric string, p experiment.Phase, value flo
 		if !ok || elapsed <= 0 {
 			continue
 		}
-		for _, r := range rates {
+		for _, r := range rates() {
 			a, known1 := first.Counters[r.counter]
 			b, known2 := last.Counters[r.counter]
 			if known1 && known2 {

@@ -29,7 +29,7 @@ func newWatch() *watch {
 
 // add waits for the end of a service in the background. The generator may end: it
 // is not a sign of anything.
-func (w *watch) add(_ context.Context, name string, p experiment.Proc) {
+func (w *watch) add(name string, p experiment.Proc) {
 	w.waiting.Go(func() {
 		exit, err := p.Wait(w.ctx)
 		if err != nil || w.ctx.Err() != nil {
@@ -44,8 +44,9 @@ func (w *watch) add(_ context.Context, name string, p experiment.Proc) {
 	})
 }
 
-// ended is done as soon as a service has ended by itself.
-func (w *watch) ended() context.Context { return w.some }
+// onEnd calls f as soon as a service has ended by itself, unless stop is called
+// before.
+func (w *watch) onEnd(f func()) (stop func() bool) { return context.AfterFunc(w.some, f) }
 
 // exits gives the services that ended by themselves so far.
 func (w *watch) exits() map[string]experiment.Exit {

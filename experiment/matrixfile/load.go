@@ -25,7 +25,7 @@ func Load(path string) (*experiment.Matrix, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read matrix: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	src, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read matrix: %w", err)

@@ -3,6 +3,7 @@ package matrixfile_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -175,18 +176,8 @@ func TestLoad(t *testing.T) {
 	if want := filepath.Join(filepath.Dir(dir), "cmd/app"); p.Services[1].Build.Go != want {
 		t.Errorf("build of %q, want %q", p.Services[1].Build.Go, want)
 	}
-	if _, err := matrixfile.Load("none.yaml"); !os.IsNotExist(unwrapAll(err)) || !strings.HasPrefix(err.Error(), "read matrix: ") {
+	if _, err := matrixfile.Load("none.yaml"); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "read matrix: ") {
 		t.Errorf("a missing file gave %v", err)
-	}
-}
-
-func unwrapAll(err error) error {
-	for {
-		inner, ok := err.(interface{ Unwrap() error })
-		if _, isPath := err.(*fs.PathError); isPath || !ok {
-			return err
-		}
-		err = inner.Unwrap()
 	}
 }
 

@@ -107,8 +107,7 @@ func (r *reader) template(v *value, otherwise string) experiment.Template {
 		return experiment.Literal(otherwise)
 	}
 	t, err := experiment.ParseTemplate(s, v.at)
-	var bad *experiment.TemplateError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*experiment.TemplateError](err); ok {
 		r.fault(r.column(v, bad.Offset), v.path, bad.Err, bad.Hint)
 		return experiment.Literal(otherwise)
 	}

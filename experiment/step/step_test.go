@@ -46,17 +46,23 @@ func TestConfirm(t *testing.T) {
 		{"all as set", doc, 200, map[string]string{"threads": "32", "level": "1.10", "on": "true"}, []experiment.Confirmation{
 			{Service: "app", Name: "threads", Want: "32", Got: "32", OK: true},
 			{Service: "app", Name: "level", Want: "1.10", Got: "1.10", OK: true},
-			{Service: "app", Name: "on", Want: "true", Got: "true", OK: true}}},
+			{Service: "app", Name: "on", Want: "true", Got: "true", OK: true},
+		}},
 		{"another value", doc, 200, map[string]string{"threads": "8"}, []experiment.Confirmation{
-			{Service: "app", Name: "threads", Want: "8", Got: "32"}}},
+			{Service: "app", Name: "threads", Want: "8", Got: "32"},
+		}},
 		{"no such value", doc, 200, map[string]string{"missing": "8"}, []experiment.Confirmation{
-			{Service: "app", Name: "missing", Want: "8", Got: "absent"}}},
+			{Service: "app", Name: "missing", Want: "8", Got: "absent"},
+		}},
 		{"no JSON", "<html>", 200, map[string]string{"threads": "8"}, []experiment.Confirmation{
-			{Service: "app", Name: "threads", Want: "8", Got: "no JSON: <html>"}}},
+			{Service: "app", Name: "threads", Want: "8", Got: "no JSON: <html>"},
+		}},
 		{"two documents", doc + doc, 200, map[string]string{"threads": "8"}, []experiment.Confirmation{
-			{Service: "app", Name: "threads", Want: "8", Got: "no JSON document: something follows it"}}},
+			{Service: "app", Name: "threads", Want: "8", Got: "no JSON document: something follows it"},
+		}},
 		{"HTTP error", doc, 404, map[string]string{"threads": "32"}, []experiment.Confirmation{
-			{Service: "app", Name: "answer", Want: "an answer", Got: "HTTP 404 from :8080/config"}}},
+			{Service: "app", Name: "answer", Want: "an answer", Got: "HTTP 404 from :8080/config"},
+		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tg := target(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
