@@ -6,7 +6,9 @@
 // 5 ended early by a signal.
 //
 // It is built without cgo and runs as one more service beside the subject, on
-// cores of its own: GOMAXPROCS follows the cores to which it is pinned.
+// cores of its own: GOMAXPROCS follows the cores to which it is pinned. With -hold
+// it stays after the result until it is stopped, so that its counters, which end
+// with it, can be read at leisure.
 package main
 
 import (
@@ -19,6 +21,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/ceteris/ceteris/experiment"
 	"github.com/ceteris/ceteris/runners/load"
@@ -52,6 +55,7 @@ func run(ctx context.Context, args []string, plan string, stdout, stderr io.Writ
 	flags := flag.NewFlagSet("loadgen", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	file := flags.String("plan", "", "read the load as JSON from this `FILE` instead of $"+experiment.GeneratorEnv)
+	hold := flags.Duration("hold", 0, "stay this long after the result, or until a signal comes")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return exitDone
@@ -66,6 +70,7 @@ func run(ctx context.Context, args []string, plan string, stdout, stderr io.Writ
 	err = load.Generator{Load: l, Out: stdout}.Run(ctx)
 	switch {
 	case err == nil:
+		stay(ctx, *hold)
 		return exitDone
 	case errors.Is(err, load.ErrInterrupted):
 		fmt.Fprintln(stderr, "loadgen: ended early by a signal, no result")
@@ -74,6 +79,13 @@ func run(ctx context.Context, args []string, plan string, stdout, stderr io.Writ
 		fmt.Fprintf(stderr, "loadgen: %v\n", err)
 		return exitFault
 	}
+}
+
+// stay waits for a signal, but not for ever: whoever wanted to stop it may be dead.
+func stay(ctx context.Context, hold time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, hold)
+	defer cancel()
+	<-ctx.Done()
 }
 
 func readPlan(args []string, file, plan string) (experiment.Load, error) {

@@ -48,6 +48,9 @@ func (r *oneRun) load(ctx context.Context) error {
 		return err
 	}
 	counters.observe(r.observe)
+	if err := proc.Stop(ctx); err != nil {
+		return fmt.Errorf("stop the generator: %w", err)
+	}
 	r.measureLogs(ctx, counters)
 	return r.endProbes(ctx, probes)
 }

@@ -232,7 +232,8 @@ func (r *oneRun) confirm(ctx context.Context) error {
 	return nil
 }
 
-// generator describes the load generator as a service.
+// generator describes the load generator as a service. It holds on after its
+// result, until its counters are read and it is stopped.
 func (s *sweep) generator(l experiment.Load) experiment.Service {
 	spec, err := json.Marshal(l)
 	if err != nil {
@@ -240,6 +241,7 @@ func (s *sweep) generator(l experiment.Load) experiment.Service {
 	}
 	return experiment.Service{
 		Name: experiment.GeneratorName, Build: &s.Generator, Role: experiment.RoleLoad, Cores: s.placement.Load,
-		Env: []experiment.EnvVar{{Name: experiment.GeneratorEnv, Value: experiment.Literal(string(spec))}},
+		Command: []experiment.Template{experiment.Literal("-hold"), experiment.Literal("1m")},
+		Env:     []experiment.EnvVar{{Name: experiment.GeneratorEnv, Value: experiment.Literal(string(spec))}},
 	}
 }

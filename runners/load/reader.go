@@ -30,9 +30,9 @@ type Reader struct{}
 
 var _ experiment.LoadReader = Reader{}
 
-// Read reads up to the end of the stream and calls on (which may be nil) for each
+// Read reads up to the last line of the protocol and calls on (which may be nil) for each
 // event as it arrives. A gap, a wrong checksum, anything that is not the
-// protocol, an end before its time, more after the last line, or sizes beyond
+// protocol, an end before its time, or sizes beyond
 // reason wrap experiment.ErrIncomplete; what was read so far is returned beside
 // it. When ctx ends, r is closed if it can be, and the error wraps the cause too.
 func (Reader) Read(ctx context.Context, r io.Reader, on func(experiment.LoadEvent)) (experiment.LoadResult, error) {
@@ -57,7 +57,8 @@ func (Reader) Read(ctx context.Context, r io.Reader, on func(experiment.LoadEven
 	}
 }
 
-// errEnd says that the last line was read and the stream ended well.
+// errEnd says that the last line was read: the result is whole, and what the
+// generator does from then on is no part of it.
 var errEnd = errors.New("end of stream")
 
 // decoder is the state of one reading.
@@ -96,7 +97,7 @@ func (d *decoder) next() error {
 	d.n++
 	d.sum.Write(raw)
 	if m.Type == typeEnd {
-		return d.finish()
+		return errEnd
 	}
 	return nil
 }
@@ -196,19 +197,6 @@ func (d *decoder) takeEnd(m message) error {
 		return fmt.Errorf("checksum %q instead of %q", clip(m.SHA256), sum)
 	}
 	return nil
-}
-
-// finish makes sure that nothing follows the last line.
-func (d *decoder) finish() error {
-	raw, err := d.in.Peek(1)
-	switch {
-	case errors.Is(err, io.EOF):
-		return errEnd
-	case err != nil:
-		return fmt.Errorf("after the last line: %w", err)
-	default:
-		return fmt.Errorf("more follows the last line: %s", d.quote(raw[:0]))
-	}
 }
 
 func (d *decoder) tell(e experiment.LoadEvent) {
