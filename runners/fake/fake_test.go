@@ -120,8 +120,10 @@ func TestGeneratorKeepsTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []seen{
-			{experiment.PhaseWarmup, 0}, {experiment.PhaseMeasure, 5 * time.Second},
-			{experiment.PhaseDrain, 25 * time.Second}, {experiment.PhaseDone, 25 * time.Second},
+			{experiment.PhaseWarmup, 0},
+			{experiment.PhaseMeasure, 5 * time.Second},
+			{experiment.PhaseDrain, 25 * time.Second},
+			{experiment.PhaseDone, 25 * time.Second},
 		}
 		if diff := cmp.Diff(phases, want); diff != "" {
 			t.Errorf("phases (-got +want):\n%s", diff)

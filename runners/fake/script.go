@@ -10,6 +10,7 @@
 package fake
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -110,7 +111,7 @@ func (g Generation) complete(l experiment.Load) Generation {
 	rate, ok := experiment.Observed(g.Result.Observations, "throughput")
 	if _, given := experiment.Observed(g.Result.Observations, "requests_done"); ok && !given {
 		done := rate * g.Result.Window.Seconds()
-		g.Result.Observations = append(g.Result.Observations[:len(g.Result.Observations):len(g.Result.Observations)],
+		g.Result.Observations = append(slices.Clip(g.Result.Observations),
 			experiment.Observation{Metric: "requests_done", Phase: experiment.PhaseMeasure, Value: done, Unit: experiment.UnitCount})
 		if g.Result.Statuses == nil {
 			g.Result.Statuses = map[string]int64{"200": int64(done)}

@@ -158,9 +158,8 @@ func TestOnlyAFullMatchIsKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			removeAll(t, r)
-			dead := !alive(cmd.Process.Pid)
-			if dead != tc.killed {
-				t.Errorf("killed: got %v, want %v", dead, tc.killed)
+			if got := killed(t, cmd); got != tc.killed {
+				t.Errorf("killed: got %v, want %v", got, tc.killed)
 			}
 			if left, err := filepath.Glob(filepath.Join(r.stateDir, "*", "*")); err != nil || len(left) > 0 {
 				t.Errorf("left: %v, %v", left, err)
@@ -170,29 +169,45 @@ func TestOnlyAFullMatchIsKilled(t *testing.T) {
 }
 
 func TestKillChecksWhomItMeets(t *testing.T) {
-	cmd := sleeper(t)
-	p, err := readProcess(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
+	for _, tc := range []struct {
+		name   string
+		kill   func(process) error
+		killed bool
+	}{
+		{"the one that was seen", func(p process) error { return killAll([]process{p}) }, true},
+		{"another under its number", func(p process) error { p.start = "1"; return killAll([]process{p}) }, false},
+		{"one that is not meant", func(p process) error { return kill(p, func(process) bool { return false }) }, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			cmd := sleeper(t)
+			p, err := readProcess(cmd.Process.Pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tc.kill(p); err != nil {
+				t.Fatal(err)
+			}
+			if got := killed(t, cmd); got != tc.killed {
+				t.Errorf("killed: got %v, want %v", got, tc.killed)
+			}
+			if err := tc.kill(p); err != nil {
+				t.Errorf("when it is gone: %v", err)
+			}
+		})
 	}
-	before := p
-	before.start = "1" // somebody who had the number before
-	if err := killAll([]process{before}); err != nil || !alive(p.pid) {
-		t.Errorf("another under the same number: %v, alive %v", err, alive(p.pid))
-	}
-	if err := kill(p, func(process) bool { return false }); err != nil || !alive(p.pid) {
-		t.Errorf("one that is not meant: %v, alive %v", err, alive(p.pid))
-	}
-	if err := killAll([]process{p}); err != nil {
-		t.Fatal(err)
-	}
+}
+
+// killed ends a process by SIGTERM and says whether SIGKILL had been sent before:
+// one that waits is acted upon first.
+func killed(t *testing.T, cmd *exec.Cmd) bool {
+	t.Helper()
+	_ = cmd.Process.Signal(syscall.SIGTERM) // fails if it has ended already
 	_ = cmd.Wait()
-	if alive(p.pid) {
-		t.Error("one that is meant survives")
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() {
+		t.Fatalf("ended with %v, not by a signal", cmd.ProcessState)
 	}
-	if err := killAll([]process{p}); err != nil {
-		t.Errorf("one that is gone: %v", err)
-	}
+	return status.Signal() == syscall.SIGKILL
 }
 
 // describe gives the full state of a process once it executes what it was started
@@ -208,11 +223,6 @@ func describe(t *testing.T, pid int) processState {
 		t.Fatal(err)
 	}
 	return processState{Service: "app", Executable: exe, PID: pid, Group: pid, Started: now.start}
-}
-
-func alive(pid int) bool {
-	p, err := readProcess(pid)
-	return err == nil && !p.dead()
 }
 
 func deadOwner(t *testing.T) string {

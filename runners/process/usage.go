@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -73,11 +74,7 @@ func (p *proc) grown(sum map[experiment.Counter]float64) map[experiment.Counter]
 		sum[c] = max(sum[c], p.last[c])
 	}
 	p.last = sum
-	out := make(map[experiment.Counter]float64, len(sum))
-	for c, v := range sum {
-		out[c] = v
-	}
-	return out
+	return maps.Clone(sum)
 }
 
 // processorTime reads the clock of a process: the time that its threads, ended
