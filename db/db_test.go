@@ -158,5 +158,3 @@ func runOne(t testing.TB, d *DB, run experiment.Run, slices int, findings ...exp
 	}
 	return run
 }
-
-func ptr(v float64) *float64 { return &v }

@@ -58,8 +58,7 @@ func (d *DB) EndRun(ctx context.Context, o experiment.Outcome, findings []experi
 	return nil
 }
 
-// endRunRow ends the row of the run. A run may be skipped or interrupted before
-// it began.
+// endRunRow ends the row of the run. A run may be skipped before it began.
 func (d *DB) endRunRow(ctx context.Context, tx *sql.Tx, o experiment.Outcome) (sweep, cell int64, err error) {
 	r := o.Run
 	from := "state = 'running'"
@@ -68,6 +67,7 @@ func (d *DB) endRunRow(ctx context.Context, tx *sql.Tx, o experiment.Outcome) (s
 		return 0, 0, fmt.Errorf("%q is no state in which a run ends", r.State)
 	case experiment.StateSkipped:
 		from = "state IN ('pending', 'running')"
+	default: // the schema refuses what is no state
 	}
 	texts, err := jsonTexts(details{Statuses: o.Result.Statuses, Errors: o.Result.Errors, Exits: o.Exits, Confirmations: o.Confirmations})
 	if err != nil {

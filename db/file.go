@@ -75,9 +75,10 @@ func explain(path string, err error) error {
 	case faultBusy:
 		return experiment.WithHint(fmt.Errorf("database %s: %w, or held by another program: %w", path, experiment.ErrLocked, err),
 			"end the program that reads or writes it, and try again")
+	default:
+		if errors.Is(err, errForeign) {
+			return fmt.Errorf("%s %w", path, err)
+		}
+		return fmt.Errorf("database %s: %w", path, err)
 	}
-	if errors.Is(err, errForeign) {
-		return fmt.Errorf("%s %w", path, err)
-	}
-	return fmt.Errorf("database %s: %w", path, err)
 }

@@ -53,7 +53,7 @@ func childWrite(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
+	defer func() { _ = lock.Release() }() // this process is killed before
 	d, err := Open(ctx, path, Options{})
 	if err != nil {
 		return err

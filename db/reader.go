@@ -119,13 +119,18 @@ func (r *Reader) Query(ctx context.Context, text string, args ...any) ([]string,
 	}
 	columns, err := rows.Columns()
 	if err != nil {
-		return nil, nil, errors.Join(err, rows.Close())
+		return nil, nil, err // the rows are closed already: no other error is possible
 	}
-	return columns, func(yield func([]any, error) bool) {
+	return columns, each(rows, len(columns)), nil
+}
+
+// each gives the rows, and closes them.
+func each(rows *sql.Rows, columns int) iter.Seq2[[]any, error] {
+	return func(yield func([]any, error) bool) {
 		defer rows.Close()
 		for rows.Next() {
-			row := make([]any, len(columns))
-			into := make([]any, len(columns))
+			row := make([]any, columns)
+			into := make([]any, columns)
 			for i := range row {
 				into[i] = &row[i]
 			}
@@ -137,7 +142,7 @@ func (r *Reader) Query(ctx context.Context, text string, args ...any) ([]string,
 		if err := rows.Err(); err != nil {
 			yield(nil, refusal(err))
 		}
-	}, nil
+	}
 }
 
 // refusal gives advice beside the error of a statement that was refused.

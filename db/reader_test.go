@@ -204,7 +204,10 @@ func TestCloseWhileARowIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range rows {
+	for _, err := range rows {
+		if err != nil {
+			t.Fatal(err)
+		}
 		single, err := d.Close(ctx)
 		if err != nil {
 			t.Fatalf("close: %v", err)
@@ -243,7 +246,10 @@ func TestWriterFindsTheFileHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range rows {
+	for _, err := range rows {
+		if err != nil {
+			t.Fatal(err)
+		}
 		_, err := Open(ctx, path, Options{})
 		checkRefusal(t, err, "held by another program", experiment.ErrLocked)
 		break

@@ -17,16 +17,16 @@ func testResults(cells []experiment.Cell, n int) experiment.Results {
 	r := experiment.Results{
 		RoundsDone: n, Planned: 3, SettingsHash: "s", Version: "1",
 		Notes:    []experiment.SweepNote{{Code: "control-differs", Cell: cells[1].Key, Metric: "throughput", Message: "p is 0.01"}},
-		Findings: []experiment.Finding{{Code: "spread", Severity: experiment.SeverityWarn, Cell: cells[0].Key, Metric: "throughput", Value: ptr(0.1), Threshold: ptr(0.03), Message: "Runs differ by 10%."}},
+		Findings: []experiment.Finding{{Code: "spread", Severity: experiment.SeverityWarn, Cell: cells[0].Key, Metric: "throughput", Value: new(0.1), Threshold: new(0.03), Message: "Runs differ by 10%."}},
 	}
 	for i, c := range cells {
 		v := experiment.Interval{Cell: c.Key, Metric: "throughput", Unit: experiment.UnitPerSecond, N: n, Confidence: 0.95, State: "interim: 0 of 3"}
 		if n > 0 {
-			v.Estimate, v.Median, v.Min, v.Max = ptr(100+float64(i)), ptr(100), ptr(99), ptr(101)
+			v.Estimate, v.Median, v.Min, v.Max = new(100+float64(i)), new(100.0), new(99.0), new(101.0)
 			v.Values, v.Flags = []float64{99, 100, 101}, []experiment.Flag{experiment.FlagFewRounds}
 		}
 		if n >= 3 {
-			v.Low, v.High, v.Method, v.CV, v.State = ptr(90), ptr(110), experiment.MethodT, ptr(0.01), "final"
+			v.Low, v.High, v.Method, v.CV, v.State = new(90.0), new(110.0), experiment.MethodT, new(0.01), "final"
 		}
 		r.Intervals = append(r.Intervals, v)
 		if c.Role == experiment.RoleBaseline {
@@ -37,7 +37,7 @@ func testResults(cells []experiment.Cell, n int) experiment.Results {
 			Verdict: experiment.VerdictNotTested, Reason: "n < 3", State: v.State,
 		}
 		if n >= 3 {
-			k.Estimate, k.Low, k.High, k.EqLow, k.EqHigh, k.P, k.PAdjusted = ptr(0.5+float64(i)), ptr(0.4), ptr(0.6), ptr(0.45), ptr(0.55), ptr(0.001), ptr(0.002)
+			k.Estimate, k.Low, k.High, k.EqLow, k.EqHigh, k.P, k.PAdjusted = new(0.5+float64(i)), new(0.4), new(0.6), new(0.45), new(0.55), new(0.001), new(0.002)
 			k.Method, k.Verdict, k.Reason, k.Material, k.RoundsNeeded = experiment.MethodPooledOwn, experiment.VerdictWorse, "", experiment.MaterialProven, 2
 			k.Flags = []experiment.Flag{experiment.FlagFewRounds, experiment.FlagNoisy}
 		}
@@ -122,7 +122,7 @@ func TestFindings(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := runOne(t, d, pending[0], 1,
-		experiment.Finding{Code: "errors", Severity: experiment.SeverityWarn, Service: "app", Metric: "error_rate", Value: ptr(0.02), Threshold: ptr(0.01), Message: "2% failed."})
+		experiment.Finding{Code: "errors", Severity: experiment.SeverityWarn, Service: "app", Metric: "error_rate", Value: new(0.02), Threshold: new(0.01), Message: "2% failed."})
 	results := testResults(spec.Cells, 0)
 	results.Findings = append(results.Findings,
 		experiment.Finding{Code: "a-a-failed", Severity: experiment.SeverityNote, Message: "Too many."},

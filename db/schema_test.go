@@ -22,16 +22,17 @@ func TestEveryQueryPrepares(t *testing.T) {
 		t.Fatalf("%d queries, %v", len(entries), err)
 	}
 	for _, e := range entries {
-		text := query(e.Name())
-		if !strings.HasPrefix(text, "-- ") {
-			t.Errorf("%s does not begin with a comment", e.Name())
-		}
-		s, err := r.pool.PrepareContext(ctx, text)
-		if err != nil {
-			t.Errorf("%s: %v", e.Name(), err)
-			continue
-		}
-		s.Close()
+		t.Run(e.Name(), func(t *testing.T) {
+			text := query(e.Name())
+			if !strings.HasPrefix(text, "-- ") {
+				t.Error("does not begin with a comment")
+			}
+			s, err := r.pool.PrepareContext(ctx, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+		})
 	}
 }
 

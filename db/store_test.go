@@ -380,7 +380,7 @@ func randomMatrix(rng *rand.Rand, i int) *experiment.Matrix {
 		m.Factors = append(m.Factors, factor)
 	}
 	if rng.IntN(2) == 0 {
-		m.Judge.Guards = map[string]experiment.GuardSetting{"errors": {Off: true}, "dropped": {Above: ptr(rng.Float64())}}
+		m.Judge.Guards = map[string]experiment.GuardSetting{"errors": {Off: true}, "dropped": {Above: new(rng.Float64())}}
 	}
 	return m
 }
