@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -78,10 +79,8 @@ func (e *env) oneOf(name string, words ...string) string {
 	if !ok {
 		return words[0]
 	}
-	for _, w := range words {
-		if v == w {
-			return v
-		}
+	if slices.Contains(words, v) {
+		return v
 	}
 	e.fault(name, "%q is none of %s", v, strings.Join(words, ", "))
 	return words[0]

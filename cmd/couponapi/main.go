@@ -79,7 +79,7 @@ func serve(ctx context.Context, cfg config, stdout io.Writer) error {
 	defer redis.Close()
 	out := newAppender(stdout, cfg)
 	defer out.close()
-	s := newServer(cfg, redis, out)
+	s := newServer(ctx, cfg, redis, out)
 
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)
 	if err != nil {

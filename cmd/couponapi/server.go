@@ -36,7 +36,7 @@ type server struct {
 	statuses map[int]*atomic.Int64 // requests ended; keys never change
 }
 
-func newServer(cfg config, b backend, out *appender) *server {
+func newServer(ctx context.Context, cfg config, b backend, out *appender) *server {
 	s := &server{
 		cfg:      cfg,
 		backend:  b,
@@ -49,9 +49,9 @@ func newServer(cfg config, b backend, out *appender) *server {
 	for _, code := range []int{http.StatusOK, http.StatusBadRequest, statusGone, http.StatusBadGateway, http.StatusServiceUnavailable} {
 		s.statuses[code] = new(atomic.Int64)
 	}
-	s.logging = s.log.Enabled(context.Background(), slog.LevelInfo)
+	s.logging = s.log.Enabled(ctx, slog.LevelInfo)
 	s.lookup = &lookup{store: s.store, roundTrips: cfg.RoundTrips, fanout: cfg.Fanout}
-	if s.log.Enabled(context.Background(), slog.LevelDebug) {
+	if s.log.Enabled(ctx, slog.LevelDebug) {
 		s.lookup.each = func(ctx context.Context, key string) {
 			s.log.LogAttrs(ctx, slog.LevelDebug, "redis", slog.String("command", "get"), slog.String("key", key))
 		}

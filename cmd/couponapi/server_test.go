@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -54,9 +55,7 @@ func (c *counted) take() map[string]int {
 func startAPI(t *testing.T, redisAddr string, out io.Writer, vars map[string]string) (*server, string) {
 	t.Helper()
 	all := map[string]string{"REDIS_ADDR": redisAddr}
-	for k, v := range vars {
-		all[k] = v
-	}
+	maps.Copy(all, vars)
 	cfg, err := parseConfig(lookupIn(all))
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +65,7 @@ func startAPI(t *testing.T, redisAddr string, out io.Writer, vars map[string]str
 		t.Fatal(err)
 	}
 	a := newAppender(out, cfg)
-	s := newServer(cfg, redis, a)
+	s := newServer(t.Context(), cfg, redis, a)
 	web := httptest.NewServer(s.handler())
 	t.Cleanup(func() {
 		web.Close()
@@ -265,7 +264,7 @@ func TestExhaustionIsAnsweredAndShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	letGo := make(chan struct{})
-	s := newServer(cfg, held{letGo}, newAppender(io.Discard, cfg))
+	s := newServer(t.Context(), cfg, held{letGo}, newAppender(io.Discard, cfg))
 	s.workers.limit = 3
 	web := httptest.NewServer(s.handler())
 	defer web.Close()
@@ -319,7 +318,7 @@ func TestAClientThatLeavesFreesItsPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newServer(cfg, held{make(chan struct{})}, newAppender(io.Discard, cfg))
+	s := newServer(t.Context(), cfg, held{make(chan struct{})}, newAppender(io.Discard, cfg))
 	web := httptest.NewServer(s.handler())
 	defer web.Close()
 	ctx, leave := context.WithCancel(t.Context())
