@@ -7,9 +7,9 @@
 // engine); then nothing is published. Otherwise its declared ports are published
 // on 127.0.0.1.
 //
-// Containers and networks are made by testcontainers-go; counters, logs, waiting
-// and removal use the client of its provider. The library's reaper is switched
-// off: what an owner left behind is found by label.
+// Containers are made by testcontainers-go; networks, counters, logs, waiting and
+// removal use the client of its provider. The library's reaper is switched off:
+// what an owner left behind is found by label.
 //
 // It does not order services, resolve addresses between them or decide where
 // they are pinned, and no load goes through a published port.

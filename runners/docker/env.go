@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -83,9 +82,7 @@ func (e *env) makeNetwork(ctx context.Context) error {
 	}
 	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
-	// The only other way in the library makes a new provider each time.
-	request := testcontainers.NetworkRequest{Name: e.name, Driver: "bridge", Labels: maps.Clone(e.labels)}
-	if _, err := e.provider.CreateNetwork(whole, request); err != nil {
+	if _, err := e.api.NetworkCreate(whole, e.name, client.NetworkCreateOptions{Driver: "bridge", Labels: e.labels}); err != nil {
 		return experiment.WithHint(err, "many unused networks exhaust the engine's addresses: ceteris clean, docker network prune")
 	}
 	made, err := e.api.NetworkInspect(whole, e.name, client.NetworkInspectOptions{})

@@ -251,7 +251,8 @@ func (p *proc) blame(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingTimeout)
 	defer cancel()
 	if _, pingErr := p.api.Ping(ctx, client.PingOptions{}); pingErr != nil {
-		return fmt.Errorf("the engine does not answer: %w (before that: %v)", pingErr, err)
+		// It must not pass for a failure of the service: its error is text only.
+		return fmt.Errorf("the engine does not answer: %w (before that: %s)", pingErr, err.Error())
 	}
 	if exit, _, _ := p.end(); exit.OOMKilled {
 		err = fmt.Errorf("%w, out of memory", err)
