@@ -65,8 +65,10 @@ func ScratchImage(binary, goarch, repository string) (Image, error) {
 	if err != nil {
 		return Image{}, fmt.Errorf("image of %s: %w", binary, err)
 	}
-	c := imageConfig{Architecture: goarch, OS: "linux", Created: epoch(),
-		History: []imageHistory{{Created: epoch(), CreatedBy: "ceteris: FROM scratch; COPY " + name + " /"}}}
+	c := imageConfig{
+		Architecture: goarch, OS: "linux", Created: epoch(),
+		History: []imageHistory{{Created: epoch(), CreatedBy: "ceteris: FROM scratch; COPY " + name + " /"}},
+	}
 	c.Config.Entrypoint = []string{"/" + name}
 	c.Config.Labels = map[string]string{ImageLabel: "scratch"}
 	c.RootFS.Type = "layers"

@@ -61,7 +61,7 @@ func TestHost(t *testing.T) {
 	end := warm // after 10 s on 4 cores, of which 0.4 s were stolen and 12 s used
 	end.User += 8
 	end.Guest += 3 // part of user
-	end.Nice += 1
+	end.Nice++
 	end.System += 2
 	end.Irq += 0.25
 	end.Softirq += 0.75
