@@ -235,7 +235,11 @@ func TestJudgeRun(t *testing.T) {
 
 		"limit-not-applied": {[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
 			o.Host.Enforces = experiment.Enforces{Cores: true, PIDs: true}
-		})}, []found{{"limit-not-applied", note, "limits of app are not in force here: cpus, memory"}}},
+		})}, []found{{"limit-not-applied", note, "not in force here for app: limits.cpus, limits.memory"}}},
+		"limit-not-applied to the core sets": {
+			[]func(*experiment.Outcome){change(func(o *experiment.Outcome) { o.Host.Enforces.Cores = false })},
+			[]found{{"limit-not-applied", note, "not in force here for generator: core set"}},
+		},
 		"limit-not-applied where none is declared": {[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
 			o.Host.Enforces.PIDs = false
 		})}, nil},

@@ -18,25 +18,15 @@ func limitNotApplied() Guard {
 }
 
 func judgeLimits(o experiment.Outcome, _ float64) []experiment.Finding {
-	e := o.Host.Enforces
+	enforced := o.Host.Enforces
 	var all []experiment.Finding
 	for _, s := range append(slices.Clip(o.Plan.Services), o.Generator) {
-		var lost []string
-		for _, l := range []struct {
-			what            string
-			wanted, inForce bool
-		}{
-			{"core set", len(s.Cores) > 0, e.Cores},
-			{"cpus", s.Limits.CPUs > 0, e.CPUs},
-			{"memory", s.Limits.Memory > 0, e.Memory},
-			{"pids", s.Limits.PIDs > 0, e.PIDs},
-		} {
-			if l.wanted && !l.inForce {
-				lost = append(lost, l.what)
-			}
+		lost := enforced.Missing(s.Limits)
+		if len(s.Cores) > 0 && !enforced.Cores {
+			lost = append(lost, "core set")
 		}
 		if len(lost) > 0 {
-			f := finding(experiment.SeverityNote, "limits of %s are not in force here: %s", s.Name, strings.Join(lost, ", "))
+			f := finding(experiment.SeverityNote, "not in force here for %s: %s", s.Name, strings.Join(lost, ", "))
 			f.Service = s.Name
 			all = append(all, f)
 		}
