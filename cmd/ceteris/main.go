@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -23,16 +24,17 @@ func main() {
 
 // run is the whole program; it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, drain, stop := signals(context.Background(), stderr)
+	screen := &screen{w: stderr}
+	ctx, interrupts, stop := catch(context.Background(), screen)
 	defer stop()
-	root := newRootCommand(streams{in: stdin, out: stdout, err: stderr}, drain)
+	root := newRootCommand(&app{out: stdout, err: screen, interrupts: interrupts, now: time.Now}, stdin)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
 	}
 	code := exitCode(ctx, err)
-	printError(stderr, err)
+	printError(screen, err)
 	return code
 }
 
@@ -79,6 +81,8 @@ func exitCode(ctx context.Context, err error) int {
 	switch {
 	case errors.As(err, &end):
 		return end.code
+	case ctx.Err() != nil:
+		return exitAborted
 	case errors.As(err, &usage):
 		return exitUsage
 	case errors.As(err, &field):
@@ -87,8 +91,6 @@ func exitCode(ctx context.Context, err error) int {
 		return exitCannotMeasure
 	case errors.Is(err, experiment.ErrUnknownSweep):
 		return exitUsage
-	case ctx.Err() != nil:
-		return exitAborted
 	default:
 		return exitFault
 	}

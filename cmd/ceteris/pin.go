@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strconv"
 
@@ -15,10 +16,25 @@ import (
 // it may share a core.
 const conductorNice = 10
 
-// pinSelf puts every thread of this process on the given cores; threads that come
-// later inherit it. nice lowers their priority too: not where services are child
-// processes, which would inherit that as well and may not undo it.
-func pinSelf(cores experiment.CoreSet, nice bool) error {
+// ownPlace puts this process on the conductor's cores, and back.
+type ownPlace struct {
+	home unix.CPUSet // where it may run when it is not pinned
+	nice bool        // lower the priority, too
+}
+
+// newOwnPlace remembers the present place. nice is for sweeps in containers only:
+// services that are child processes would inherit it and may not undo it.
+func newOwnPlace(nice bool) (*ownPlace, error) {
+	p := &ownPlace{nice: nice}
+	if err := unix.SchedGetaffinity(os.Getpid(), &p.home); err != nil {
+		return nil, fmt.Errorf("read own cores: %w", err)
+	}
+	return p, nil
+}
+
+// pin puts every thread of this process on the given cores; threads that come
+// later inherit it.
+func (p *ownPlace) pin(cores experiment.CoreSet) error {
 	if len(cores) == 0 {
 		return nil
 	}
@@ -26,21 +42,40 @@ func pinSelf(cores experiment.CoreSet, nice bool) error {
 	for _, c := range cores {
 		set.Set(c)
 	}
-	tasks, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return fmt.Errorf("list own threads: %w", err)
+	return eachThread(func(tid int) error {
+		if err := unix.SchedSetaffinity(tid, &set); err != nil || !p.nice {
+			return err
+		}
+		return unix.Setpriority(unix.PRIO_PROCESS, tid, conductorNice)
+	})
+}
+
+// restore undoes pin, but for the priority, which only root may raise.
+func (p *ownPlace) restore(log *slog.Logger) {
+	if err := eachThread(func(tid int) error { return unix.SchedSetaffinity(tid, &p.home) }); err != nil {
+		log.Warn("still on the conductor's cores", "err", err)
 	}
-	for _, t := range tasks {
-		tid, err := strconv.Atoi(t.Name())
+}
+
+// eachThread treats every thread of this process, also those that one which was
+// not treated yet has started meanwhile.
+func eachThread(treat func(tid int) error) error {
+	treated := map[int]bool{}
+	for more := true; more; {
+		more = false
+		tasks, err := os.ReadDir("/proc/self/task")
 		if err != nil {
-			continue
+			return fmt.Errorf("list own threads: %w", err)
 		}
-		err = unix.SchedSetaffinity(tid, &set)
-		if err == nil && nice {
-			err = unix.Setpriority(unix.PRIO_PROCESS, tid, conductorNice)
-		}
-		if err != nil && !errors.Is(err, unix.ESRCH) { // the thread may have ended meanwhile
-			return fmt.Errorf("pin thread %d to cores %s: %w", tid, cores, err)
+		for _, t := range tasks {
+			tid, err := strconv.Atoi(t.Name())
+			if err != nil || treated[tid] {
+				continue
+			}
+			more, treated[tid] = true, true
+			if err := treat(tid); err != nil && !errors.Is(err, unix.ESRCH) { // it may have ended meanwhile
+				return fmt.Errorf("place thread %d: %w", tid, err)
+			}
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,7 +34,7 @@ func newPlanCommand(a *app) *cobra.Command {
 }
 
 func (a *app) plan(ctx context.Context, o planOptions, file string) error {
-	if err := checkRounds(o.rounds); err != nil {
+	if err := errors.Join(checkRounds(o.rounds), checkRunner(o.runner)); err != nil {
 		return err
 	}
 	m, err := a.load(ctx, file, o.runner)

@@ -2,13 +2,11 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
+	"sync"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
 
 	"github.com/ceteris/ceteris/analysis/report"
 	"github.com/ceteris/ceteris/experiment"
@@ -17,22 +15,20 @@ import (
 
 // progress shows how a sweep goes: a bar on a terminal, one line a run elsewhere.
 type progress struct {
-	w      io.Writer
+	screen *screen
 	metric string
 	unit   experiment.Unit
-	bars   *mpb.Progress // nil: lines
-	bar    *mpb.Bar
-	now    string // what runs, for the bar
-	eta    time.Duration
+	bars   *mpb.Progress
+	bar    *mpb.Bar // nil: no terminal, or no run has begun
+
+	mu  sync.Mutex // the bar is drawn by a goroutine of its own
+	now string     // what runs
+	end time.Time  // when all is expected to be done; zero: not known yet
 }
 
-func newProgress(w io.Writer, metric string) *progress {
+func newProgress(screen *screen, metric string) *progress {
 	m, _ := experiment.MetricByName(metric)
-	p := &progress{w: w, metric: metric, unit: m.Unit}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.bars = mpb.New(mpb.WithOutput(w), mpb.WithWidth(40))
-	}
-	return p
+	return &progress{screen: screen, metric: metric, unit: m.Unit}
 }
 
 // on shows one event.
@@ -54,41 +50,53 @@ func (p *progress) on(e conduct.Event) {
 	case conduct.EventRunEnded:
 		p.ended(e)
 	case conduct.EventRound:
-		if p.bars == nil {
+		if p.bar == nil {
 			p.say("round %d of %d is done", e.Round, e.Rounds)
 		}
 	}
 }
 
 func (p *progress) say(format string, a ...any) {
-	line := "ceteris: " + fmt.Sprintf(format, a...) + "\n"
-	if p.bar != nil {
-		_, _ = p.bars.Write([]byte(line)) // above the bar
-		return
-	}
-	fmt.Fprint(p.w, line)
+	fmt.Fprintf(p.screen, "ceteris: "+format+"\n", a...)
 }
 
 func (p *progress) began(e conduct.Event) {
-	p.now, p.eta = e.Cell.Label(), e.ETA
-	if p.bars == nil {
-		return
-	}
-	if p.bar == nil {
+	if p.bar == nil && p.screen.terminal() {
+		p.bars = mpb.New(mpb.WithOutput(p.screen.w), mpb.WithWidth(40))
+		p.screen.hold(p.bars)
 		p.bar = p.bars.AddBar(int64(e.Total),
 			mpb.PrependDecorators(decor.CountersNoUnit("%d/%d runs ")),
-			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
-				if p.eta == 0 {
-					return " " + p.now
-				}
-				return fmt.Sprintf(" %v left  %s", p.eta.Round(time.Second), p.now)
-			})))
+			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.foot() })))
 	}
+	p.update(e)
+}
+
+// update moves the bar, if there is one.
+func (p *progress) update(e conduct.Event) {
+	if p.bar == nil {
+		return
+	}
+	p.mu.Lock()
+	p.now, p.end = fmt.Sprintf("round %d of %d, %s", e.Round, e.Rounds, e.Cell.Label()), time.Time{}
+	if e.ETA > 0 {
+		p.end = time.Now().Add(e.ETA)
+	}
+	p.mu.Unlock()
 	p.bar.SetCurrent(int64(e.Done))
 }
 
+// foot is what stands behind the bar.
+func (p *progress) foot() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.end.IsZero() {
+		return "  " + p.now
+	}
+	return fmt.Sprintf("  %v left  %s", max(time.Until(p.end), 0).Round(time.Second), p.now)
+}
+
 func (p *progress) ended(e conduct.Event) {
-	p.eta = e.ETA
+	p.update(e)
 	value := string(e.Run.State)
 	if e.HasValue {
 		value = fmt.Sprintf("%s %s", p.metric, report.Quantity(e.Value, p.unit))
@@ -97,17 +105,13 @@ func (p *progress) ended(e conduct.Event) {
 		value = fmt.Sprintf("%s (%s)", e.Run.State, e.Run.Reason)
 	}
 	line := fmt.Sprintf("[%d/%d] round %d %s: %s", e.Done, e.Total, e.Round, e.Cell.Label(), value)
-	if p.bar != nil {
-		p.bar.SetCurrent(int64(e.Done))
-		if e.Run.State != experiment.StateOK {
-			p.say("%s", line)
-		}
+	switch {
+	case p.bar != nil && e.Run.State == experiment.StateOK:
 		return
-	}
-	if e.ETA > 0 {
+	case p.bar == nil && e.ETA > 0:
 		line += fmt.Sprintf(", about %v left", e.ETA.Round(time.Second))
 	}
-	fmt.Fprintln(p.w, line)
+	fmt.Fprintln(p.screen, line)
 }
 
 // close leaves the terminal in order.
@@ -119,4 +123,5 @@ func (p *progress) close() {
 		p.bar.Abort(false)
 	}
 	p.bars.Wait()
+	p.screen.hold(nil)
 }

@@ -14,23 +14,17 @@ import (
 	"github.com/ceteris/ceteris/analysis/report"
 )
 
-// streams are the program's input and outputs.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-}
-
 // app is what every command is given.
 type app struct {
-	streams
-	drain  <-chan struct{}
-	now    func() time.Time
-	config config
-	log    *slog.Logger
+	out        io.Writer // results
+	err        *screen   // everything else
+	interrupts *interrupts
+	now        func() time.Time
+	config     config
+	log        *slog.Logger
 }
 
-func newRootCommand(s streams, drain <-chan struct{}) *cobra.Command {
-	a := &app{streams: s, drain: drain, now: time.Now}
+func newRootCommand(a *app, stdin io.Reader) *cobra.Command {
 	var dbPath string
 	var verbose bool
 	root := &cobra.Command{
@@ -53,7 +47,7 @@ corrected tests; everything is kept in one SQLite file.`,
 			if verbose {
 				level = slog.LevelDebug
 			}
-			a.log = slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: level}))
+			a.log = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
 			cfg, err := loadConfig(".", os.Getenv, dbPath)
 			a.config = cfg
 			return err
@@ -61,9 +55,9 @@ corrected tests; everything is kept in one SQLite file.`,
 	}
 	root.PersistentFlags().StringVar(&dbPath, "db", "", "database file (default $CETERIS_DB, else db: in .ceteris.yaml, else ceteris.db)")
 	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "say more on standard error")
-	root.SetIn(s.in)
-	root.SetOut(s.out)
-	root.SetErr(s.err)
+	root.SetIn(stdin)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 	})

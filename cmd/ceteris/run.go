@@ -58,18 +58,13 @@ finishes the run under way and keeps everything; the second aborts.`,
 // run executes matrices one after another: all are read and checked before the
 // first begins, and one that fails does not stop the next.
 func (a *app) run(ctx context.Context, o runOptions, files []string) error {
-	if err := checkRounds(o.rounds); err != nil {
+	if err := errors.Join(checkRounds(o.rounds), checkRunner(o.runner)); err != nil {
 		return err
 	}
-	var matrices []*experiment.Matrix
-	var faults error
-	for _, file := range files {
-		m, err := a.load(ctx, file, o.runner)
-		faults = errors.Join(faults, err)
-		matrices = append(matrices, m)
-	}
-	if faults != nil {
-		return faults
+	a.interrupts.gently()
+	matrices, err := a.loadAll(ctx, o, files)
+	if err != nil {
+		return err
 	}
 	store, closeStore, err := a.openStore(ctx)
 	if err != nil {
@@ -83,15 +78,63 @@ func (a *app) run(ctx context.Context, o runOptions, files []string) error {
 		}
 		defer unlock()
 	}
-	var outcomes []error
-	for _, m := range matrices {
-		err := a.runOne(ctx, o, m, store)
-		if err != nil && len(matrices) > 1 {
-			printError(a.err, fmt.Errorf("%s: %w", m.Name, err))
-		}
-		outcomes = append(outcomes, err)
+	place, err := newOwnPlace(!slices.ContainsFunc(matrices, func(m *experiment.Matrix) bool { return m.Runner != experiment.RunnerDocker }))
+	if err != nil {
+		return err
 	}
-	return worst(ctx, outcomes)
+	return a.each(ctx, files, func(i int) error {
+		defer place.restore(a.log) // the next matrix is placed on all cores again
+		return a.runOne(ctx, o, matrices[i], store, place)
+	})
+}
+
+// loadAll reads and checks all matrices. Nothing has begun yet: the first signal
+// ends it.
+func (a *app) loadAll(ctx context.Context, o runOptions, files []string) ([]*experiment.Matrix, error) {
+	stopping := a.interrupts.stopping
+	matrices := make([]*experiment.Matrix, len(files))
+	err := a.each(stopping, files, func(i int) (err error) {
+		matrices[i], err = a.load(stopping, files[i], o.runner)
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, stopped(conduct.Result{Ended: conduct.EndedAborted})
+	case stopping.Err() != nil:
+		return nil, stopped(conduct.Result{Ended: conduct.EndedDrained})
+	default:
+		return matrices, err
+	}
+}
+
+// each does something with every file; one that fails does not stop the next. The
+// errors of several are printed as they come, and the gravest decides the exit code.
+func (a *app) each(ctx context.Context, files []string, do func(i int) error) error {
+	if len(files) == 1 {
+		return do(0)
+	}
+	var codes []int
+	for i, file := range files {
+		err := do(i)
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case err == nil:
+			continue
+		}
+		var field *experiment.FieldError
+		if !errors.As(err, &field) { // that names its file by itself
+			err = fmt.Errorf("%s: %w", file, err)
+		}
+		printError(a.err, err)
+		codes = append(codes, exitCode(ctx, err))
+	}
+	for _, code := range []int{exitAborted, exitFault, exitCannotMeasure, exitMatrix, exitEarly} {
+		if slices.Contains(codes, code) {
+			return &endError{code: code}
+		}
+	}
+	return nil
 }
 
 // maxRounds bounds the rounds of a sweep.
@@ -105,26 +148,16 @@ func checkRounds(n int) error {
 	return nil
 }
 
-// worst picks the outcome that decides the exit code of several matrices.
-func worst(ctx context.Context, outcomes []error) error {
-	for _, code := range []int{exitAborted, exitFault, exitCannotMeasure, exitMatrix, exitEarly} {
-		for _, err := range outcomes {
-			if err != nil && exitCode(ctx, err) == code {
-				if len(outcomes) > 1 {
-					return &endError{code: code} // said already
-				}
-				return err
-			}
-		}
+// checkRunner checks --runner; empty is its absence.
+func checkRunner(name string) error {
+	if slices.Contains([]string{"", experiment.RunnerAuto, experiment.RunnerDocker, experiment.RunnerProcess}, name) {
+		return nil
 	}
-	return errors.Join(outcomes...)
+	return &usageError{fmt.Errorf("--runner %s: want auto, docker or process", name)}
 }
 
 // load reads and checks a matrix and resolves its runner.
 func (a *app) load(ctx context.Context, file, runner string) (*experiment.Matrix, error) {
-	if !slices.Contains([]string{"", experiment.RunnerAuto, experiment.RunnerDocker, experiment.RunnerProcess}, runner) {
-		return nil, &usageError{fmt.Errorf("--runner %s: want auto, docker or process", runner)}
-	}
 	m, err := matrixfile.Load(file)
 	if err != nil {
 		return nil, err
@@ -159,7 +192,7 @@ func (a *app) openStore(ctx context.Context) (store *db.DB, done func(), err err
 }
 
 // runOne executes one matrix and prints its table.
-func (a *app) runOne(ctx context.Context, o runOptions, m *experiment.Matrix, store *db.DB) error {
+func (a *app) runOne(ctx context.Context, o runOptions, m *experiment.Matrix, store *db.DB, place *ownPlace) error {
 	owner, err := experiment.ThisOwner(store.ID())
 	if err != nil {
 		return err
@@ -176,44 +209,62 @@ func (a *app) runOne(ctx context.Context, o runOptions, m *experiment.Matrix, st
 	c := &conduct.Conductor{
 		Runner: runner, Probes: newProbes(m.Runner), Reader: load.Reader{}, Judge: guard.New(), Analyst: analysis.New(),
 		Store: store, Generator: generator, LinkProxy: linkProxy, Log: a.log, Now: a.now, Events: show.on,
-		Pin: func(cores experiment.CoreSet) error { return pinSelf(cores, m.Runner == experiment.RunnerDocker) },
+		Pin: place.pin,
 	}
 	result, err := c.Conduct(ctx, conduct.Request{
-		Matrix: m, Rounds: o.rounds, New: o.fresh, AcceptShared: o.acceptShared, Drain: a.drain,
+		Matrix: m, Rounds: o.rounds, New: o.fresh, AcceptShared: o.acceptShared, Drain: a.interrupts.stopping.Done(),
 		Invocation: experiment.Invocation{Began: a.now(), Owner: owner.String(), Command: os.Args, Version: version, ShareHost: o.shareHost},
 	})
 	show.close()
 	if err != nil {
 		return err
 	}
-	if err := a.printStored(context.WithoutCancel(ctx), store, result.Sweep, report.Format(o.format)); err != nil {
-		return err
+	if result.Sweep == 0 {
+		return stopped(result)
 	}
-	return ended(result)
+	return a.conclude(context.WithoutCancel(ctx), store, result, report.Format(o.format))
 }
 
-// printStored prints the comparison table of a sweep as it is stored.
-func (a *app) printStored(ctx context.Context, store reading, sweep int64, format report.Format) error {
-	r, err := storedReport(ctx, store, sweep)
+// conclude prints the comparison table of a sweep as it is stored, and says
+// whether all of it counts.
+func (a *app) conclude(ctx context.Context, store reading, result conduct.Result, format report.Format) error {
+	r, err := storedReport(ctx, store, result.Sweep)
 	if err != nil {
 		return err
 	}
-	return report.Comparison(a.out, r, format)
-}
-
-// ended turns how an invocation ended into the program's end.
-func ended(r conduct.Result) error {
-	switch r.Ended {
-	case conduct.EndedAborted:
-		return &endError{exitAborted, errors.New("aborted: what was measured is kept; run again to go on")}
-	case conduct.EndedDrained:
-		return &endError{exitEarly, errors.New("stopped as asked: what was measured is kept; run again to go on")}
-	case conduct.EndedInfrastructure:
-		return &endError{exitEarly, errors.New("five infrastructure failures in a row: what was measured is kept; mend the host, then run again to go on")}
-	case conduct.EndedDone:
+	if err := report.Comparison(a.out, r, format); err != nil {
+		return experiment.WithHint(fmt.Errorf("print the table: %w", err),
+			fmt.Sprintf("everything is stored: ceteris compare %d", result.Sweep))
 	}
-	if n := r.Counts[experiment.StateInvalid]; n > 0 {
-		return &endError{exitEarly, fmt.Errorf("%d runs are invalid and count for nothing: see the findings", n)}
+	if err := stopped(result); err != nil {
+		return err
+	}
+	invalid := 0
+	for _, run := range r.Sweep.Runs {
+		if run.State == experiment.StateInvalid {
+			invalid++
+		}
+	}
+	if invalid > 0 {
+		return &endError{exitEarly, fmt.Errorf("runs that are invalid and count for nothing: %d; see the findings", invalid)}
 	}
 	return nil
+}
+
+// stopped says why an invocation ended before the sweep was done, if it did.
+func stopped(r conduct.Result) error {
+	kept := "what was measured is kept; run again to go on"
+	if r.Sweep == 0 {
+		kept = "nothing was begun"
+	}
+	switch r.Ended {
+	case conduct.EndedAborted:
+		return &endError{exitAborted, errors.New("aborted: " + kept)}
+	case conduct.EndedDrained:
+		return &endError{exitEarly, errors.New("stopped as asked: " + kept)}
+	case conduct.EndedInfrastructure:
+		return &endError{exitEarly, errors.New("five infrastructure failures in a row: mend the host; " + kept)}
+	default:
+		return nil
+	}
 }

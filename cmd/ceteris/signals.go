@@ -6,36 +6,53 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 )
 
-// signals gives the two ways to stop: the first interrupt or termination closes
-// drain (finish the run under way, keep everything, begin nothing), the second
-// cancels the context. A hang-up or a closed standard output stops nothing.
-func signals(parent context.Context, stderr io.Writer) (ctx context.Context, drain <-chan struct{}, stop func()) {
+// interrupts turns interrupts and terminations into the ways to stop. For most
+// commands the first one cancels. A command that keeps what it has done calls
+// gently: then the first one only ends stopping (finish the run under way, keep
+// everything, begin nothing), and the second cancels.
+type interrupts struct {
+	stopping context.Context // ends with the first signal
+	gentle   atomic.Bool
+}
+
+// gently gives the first signal its softer meaning from now on.
+func (i *interrupts) gently() { i.gentle.Store(true) }
+
+// catch listens for signals until stop is called. A hang-up or a closed standard
+// output stops nothing. Both are received rather than ignored: what is ignored
+// would stay ignored in the services that are started.
+func catch(parent context.Context, stderr io.Writer) (ctx context.Context, i *interrupts, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
-	draining := make(chan struct{})
+	stopping, first := context.WithCancel(ctx)
+	i = &interrupts{stopping: stopping}
 	got := make(chan os.Signal, 2)
 	signal.Notify(got, os.Interrupt, syscall.SIGTERM)
-	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
+	harmless := make(chan os.Signal, 1) // nobody reads it
+	signal.Notify(harmless, syscall.SIGHUP, syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		select {
-		case <-got:
-			close(draining)
-			fmt.Fprintln(stderr, "ceteris: finishing the run under way; once more to abort it")
-		case <-ctx.Done():
-			return
-		}
-		select {
-		case <-got:
-			cancel()
-		case <-ctx.Done():
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-got:
+			}
+			if !i.gentle.Load() || stopping.Err() != nil {
+				cancel()
+				return
+			}
+			fmt.Fprintln(stderr, "ceteris: stopping after the run under way; once more to abort it")
+			first()
 		}
 	}()
-	return ctx, draining, func() {
+	return ctx, i, func() {
 		signal.Stop(got)
+		signal.Stop(harmless)
 		cancel()
 		<-done
 	}

@@ -352,6 +352,44 @@ func TestDrainKeepsAndResumes(t *testing.T) {
 	s.wantStates(map[string]int{"ok": 12, "superseded (ok)": 2})
 }
 
+// unprepared is a runner whose preparation lasts until it is told to end.
+type unprepared struct{ *fake.Runner }
+
+func (unprepared) Prepare(ctx context.Context, _ []experiment.Service) (experiment.Images, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// Before the first run there is nothing to finish: the first signal ends it, too.
+func TestStopWhilePreparing(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		stop func(s *stage, abort context.CancelFunc)
+		want conduct.Ending
+	}{
+		{"drain", func(s *stage, _ context.CancelFunc) { close(s.drain) }, conduct.EndedDrained},
+		{"abort", func(_ *stage, abort context.CancelFunc) { abort() }, conduct.EndedAborted},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newStage(t)
+			ctx, abort := context.WithCancel(t.Context())
+			defer abort()
+			c := &conduct.Conductor{
+				Runner: unprepared{fake.New(s.script)}, Store: s.store, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+				Events: func(e conduct.Event) {
+					if e.Kind == conduct.EventPreparing {
+						tc.stop(s, abort)
+					}
+				},
+			}
+			r, err := c.Conduct(ctx, conduct.Request{Matrix: s.matrix, Drain: s.drain})
+			if err != nil || r.Ended != tc.want || r.Sweep != 0 {
+				t.Errorf("ended %s of sweep %d, %v; want %s of none", r.Ended, r.Sweep, err, tc.want)
+			}
+		})
+	}
+}
+
 func TestAbortInterrupts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)

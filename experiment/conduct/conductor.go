@@ -6,7 +6,8 @@
 //
 // Two contexts bound the work. Closing Request.Drain means "no new run": the one
 // under way is finished and kept. Cancelling the context means "stop now": the
-// run under way becomes interrupted, and everything it started is removed.
+// run under way becomes interrupted, and everything it started is removed. Before
+// the first run both end the preparation: there is nothing yet to finish.
 package conduct
 
 import (
@@ -59,7 +60,7 @@ const (
 
 // Result is what an invocation came to.
 type Result struct {
-	Sweep   int64
+	Sweep   int64 // 0 if it was drained or aborted before the sweep was begun
 	Ended   Ending
 	Counts  map[experiment.RunState]int // of the runs of this invocation
 	Results experiment.Results
@@ -75,8 +76,18 @@ const suspendAfter = 2
 // Conduct runs what is missing of the sweep and judges it. The error is for what
 // prevented it; runs that fail are part of the Result.
 func (c *Conductor) Conduct(ctx context.Context, req Request) (Result, error) {
-	s, err := c.begin(ctx, req)
-	if err != nil {
+	preparing, done := untilDrain(ctx, req.Drain)
+	defer done()
+	s, err := c.prepare(preparing, req)
+	switch {
+	case ctx.Err() != nil:
+		return Result{Ended: EndedAborted}, nil
+	case preparing.Err() != nil:
+		return Result{Ended: EndedDrained}, nil
+	case err != nil:
+		return Result{}, err
+	}
+	if err := s.begin(ctx); err != nil {
 		return Result{}, err
 	}
 	ending, runErr := s.rounds(ctx)
@@ -91,6 +102,19 @@ func (c *Conductor) Conduct(ctx context.Context, req Request) (Result, error) {
 	}
 	err = errors.Join(runErr, err, c.Store.EndInvocation(ctx, inv))
 	return Result{Sweep: s.head.ID, Ended: ending, Counts: s.counts, Results: results}, err
+}
+
+// untilDrain gives a context that ends when drain is closed, too.
+func untilDrain(ctx context.Context, drain <-chan struct{}) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-drain:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // sweep is the state of one invocation.
@@ -115,9 +139,9 @@ type place struct {
 	round int
 }
 
-// begin prepares everything that does not belong to one run: host, images, the
-// sweep's row, and a plan mended after whatever ended the invocation before.
-func (c *Conductor) begin(ctx context.Context, req Request) (*sweep, error) {
+// prepare looks at the host and gets ready what the services run; nothing of it is
+// stored.
+func (c *Conductor) prepare(ctx context.Context, req Request) (*sweep, error) {
 	m := req.Matrix
 	cells := m.Cells()
 	s := &sweep{
@@ -141,31 +165,39 @@ func (c *Conductor) begin(ctx context.Context, req Request) (*sweep, error) {
 	if s.images, err = c.Runner.Prepare(ctx, s.everything()); err != nil {
 		return nil, fmt.Errorf("prepare: %w", err)
 	}
+	return s, nil
+}
+
+// begin gives the sweep its row, and a plan mended after whatever ended the
+// invocation before.
+func (s *sweep) begin(ctx context.Context) error {
+	m, cells := s.req.Matrix, s.req.Matrix.Cells()
 	rounds := m.Repeat.Rounds
-	if req.Rounds > 0 {
-		rounds = req.Rounds
+	if s.req.Rounds > 0 {
+		rounds = s.req.Rounds
 	}
-	s.head, err = c.Store.BeginSweep(ctx, experiment.SweepSpec{
-		Matrix: m, Hash: m.Hash(), Cells: cells, Rounds: rounds, New: req.New,
-		Placement: s.placement, Host: s.host, Images: s.images, Invocation: req.Invocation,
+	var err error
+	s.head, err = s.Store.BeginSweep(ctx, experiment.SweepSpec{
+		Matrix: m, Hash: m.Hash(), Cells: cells, Rounds: rounds, New: s.req.New,
+		Placement: s.placement, Host: s.host, Images: s.images, Invocation: s.req.Invocation,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("begin sweep: %w", err)
+		return fmt.Errorf("begin sweep: %w", err)
 	}
-	c.Events(Event{
+	s.Events(Event{
 		Kind: EventSweep, Sweep: s.head.ID, Continued: s.head.Continued,
 		ImagesDiffer: s.head.Images != nil && !maps.Equal(s.head.Images, s.images),
 	})
 	if err := s.mend(ctx, cells); err != nil {
-		return nil, err
+		return err
 	}
-	if c.Pin != nil {
-		if err := c.Pin(s.placement.Conductor); err != nil {
-			return nil, fmt.Errorf("pin the conductor: %w", err)
+	if s.Pin != nil {
+		if err := s.Pin(s.placement.Conductor); err != nil {
+			return fmt.Errorf("pin the conductor: %w", err)
 		}
 	}
 	_, err = s.judge(ctx) // so that every cell has its row from the start
-	return s, err
+	return err
 }
 
 // plan resolves all cells and puts every service on its cores.
