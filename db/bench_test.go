@@ -27,14 +27,8 @@ func BenchmarkEndRun(b *testing.B) {
 		if err := d.Reschedule(ctx, head.ID, experiment.Reschedule{Add: []experiment.Run{add}}); err != nil {
 			b.Fatal(err)
 		}
-		all, err := d.Runs(ctx, head.ID)
-		if err != nil {
-			b.Fatal(err)
-		}
-		run, err := d.BeginRun(ctx, all[len(all)-1])
-		if err != nil {
-			b.Fatal(err)
-		}
+		all := allRuns(b, d, head.ID)
+		run := beginRun(b, d, all[len(all)-1])
 		o := testOutcome(run, 400)
 		b.StartTimer()
 		if err := d.EndRun(ctx, o, nil); err != nil {

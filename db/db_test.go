@@ -116,6 +116,35 @@ func begin(t testing.TB, d *DB, rounds int) (experiment.SweepHead, experiment.Sw
 	return head, spec
 }
 
+// pendingRuns gives the runs of a sweep that are to come, in their order.
+func pendingRuns(t testing.TB, d *DB, sweep int64) []experiment.Run {
+	t.Helper()
+	pending, err := d.Pending(context.Background(), sweep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pending
+}
+
+// allRuns gives the runs of a sweep, whatever became of them.
+func allRuns(t testing.TB, d *DB, sweep int64) []experiment.Run {
+	t.Helper()
+	all, err := d.Runs(context.Background(), sweep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func beginRun(t testing.TB, d *DB, run experiment.Run) experiment.Run {
+	t.Helper()
+	run, err := d.BeginRun(context.Background(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
 // testOutcome is a whole outcome of a run with slices of nine metrics.
 func testOutcome(run experiment.Run, slices int) experiment.Outcome {
 	run.State = experiment.StateOK
@@ -149,10 +178,7 @@ func testOutcome(run experiment.Run, slices int) experiment.Outcome {
 // runOne begins and ends a run.
 func runOne(t testing.TB, d *DB, run experiment.Run, slices int, findings ...experiment.Finding) experiment.Run {
 	t.Helper()
-	run, err := d.BeginRun(context.Background(), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	run = beginRun(t, d, run)
 	if err := d.EndRun(context.Background(), testOutcome(run, slices), findings); err != nil {
 		t.Fatal(err)
 	}

@@ -194,13 +194,10 @@ func TestQueryGivesColumnsAndValues(t *testing.T) {
 	}
 }
 
-func TestCloseWhileARowIsRead(t *testing.T) {
-	ctx := context.Background()
-	path := testPath(t)
-	d := openAt(t, path)
-	begin(t, d, 1)
-	r := readAt(t, path)
-	_, rows, err := r.Query(ctx, "SELECT id FROM runs")
+// whileReading calls do while a statement of r has given one row and is not over.
+func whileReading(t *testing.T, r *Reader, do func()) {
+	t.Helper()
+	_, rows, err := r.Query(t.Context(), "SELECT id FROM runs")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,6 +205,19 @@ func TestCloseWhileARowIsRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		do()
+		return
+	}
+	t.Fatal("there are no rows")
+}
+
+func TestCloseWhileARowIsRead(t *testing.T) {
+	ctx := context.Background()
+	path := testPath(t)
+	d := openAt(t, path)
+	begin(t, d, 1)
+	r := readAt(t, path)
+	whileReading(t, r, func() {
 		single, err := d.Close(ctx)
 		if err != nil {
 			t.Fatalf("close: %v", err)
@@ -215,8 +225,7 @@ func TestCloseWhileARowIsRead(t *testing.T) {
 		if single {
 			t.Error("the reader still holds the log")
 		}
-		break
-	}
+	})
 	// The next clean end finds nobody and folds the log in.
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
@@ -242,18 +251,10 @@ func TestWriterFindsTheFileHeld(t *testing.T) {
 		t.Fatalf("close: single %v, %v", single, err)
 	}
 	r := readAt(t, path)
-	_, rows, err := r.Query(ctx, "SELECT id FROM runs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, err := range rows {
-		if err != nil {
-			t.Fatal(err)
-		}
+	whileReading(t, r, func() {
 		_, err := Open(ctx, path, Options{})
 		checkRefusal(t, err, "held by another program", experiment.ErrLocked)
-		break
-	}
+	})
 	// The reader, idle now, follows the file into WAL mode.
 	begin(t, openAt(t, path), 2)
 	if all, err := r.Sweeps(ctx); err != nil || all[0].Pending != 15 {

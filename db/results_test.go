@@ -117,10 +117,7 @@ func TestFindings(t *testing.T) {
 	ctx := context.Background()
 	d := openAt(t, testPath(t))
 	head, spec := begin(t, d, 1)
-	pending, err := d.Pending(ctx, head.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pending := pendingRuns(t, d, head.ID)
 	run := runOne(t, d, pending[0], 1,
 		experiment.Finding{Code: "errors", Severity: experiment.SeverityWarn, Service: "app", Metric: "error_rate", Value: new(0.02), Threshold: new(0.01), Message: "2% failed."})
 	results := testResults(spec.Cells, 0)

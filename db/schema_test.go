@@ -137,18 +137,12 @@ func TestViewsOfRuns(t *testing.T) {
 	ctx := context.Background()
 	d := openAt(t, testPath(t))
 	head, spec := begin(t, d, 1)
-	pending, err := d.Pending(ctx, head.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pending := pendingRuns(t, d, head.ID)
 	runOne(t, d, pending[0], 1)
-	bad, err := d.BeginRun(ctx, pending[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	bad := beginRun(t, d, pending[1])
 	o := testOutcome(bad, 1)
 	o.Run.State, o.Run.Reason = experiment.StateInvalid, "generator-cpu"
-	err = d.EndRun(ctx, o, []experiment.Finding{
+	err := d.EndRun(ctx, o, []experiment.Finding{
 		{Code: "generator-cpu", Severity: experiment.SeverityInvalid, Message: "Over."},
 		{Code: "errors", Severity: experiment.SeverityWarn, Message: "Some."},
 	})
@@ -197,10 +191,7 @@ func TestMaskingComparesStages(t *testing.T) {
 	if err := d.Reschedule(ctx, head.ID, plan); err != nil {
 		t.Fatal(err)
 	}
-	pending, err := d.Pending(ctx, head.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pending := pendingRuns(t, d, head.ID)
 	want := append(experiment.Schedule(spec.Cells[:first], 2, 1), experiment.ScheduleRound(spec.Cells[first:], 1, 1)...)
 	if got, want := labels(pending), labels(want); got != want {
 		t.Errorf("pending %s\nwant %s", got, want)

@@ -99,10 +99,7 @@ func TestPendingKeepsTheScheduleWhateverTheOrderOfInsertion(t *testing.T) {
 	ctx := context.Background()
 	d := openAt(t, testPath(t))
 	head, spec := begin(t, d, 3)
-	pending, err := d.Pending(ctx, head.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pending := pendingRuns(t, d, head.ID)
 	schedule := experiment.Schedule(spec.Cells, 3, 1)
 	if got, want := labels(pending), labels(schedule); got != want {
 		t.Fatalf("pending %s\nwant %s", got, want)
@@ -111,10 +108,7 @@ func TestPendingKeepsTheScheduleWhateverTheOrderOfInsertion(t *testing.T) {
 	// Round 1 is cut short after two runs: one ends, one dies. It is run again
 	// whole, and a second attempt comes at the end of its round.
 	one := runOne(t, d, pending[0], 1)
-	two, err := d.BeginRun(ctx, pending[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := beginRun(t, d, pending[1])
 	one.State = experiment.StateOK
 	one.Reason = one.SupersededReason()
 	plan := experiment.Reschedule{
@@ -127,18 +121,13 @@ func TestPendingKeepsTheScheduleWhateverTheOrderOfInsertion(t *testing.T) {
 	if err := d.Reschedule(ctx, head.ID, plan); err != nil {
 		t.Fatal(err)
 	}
-	if pending, err = d.Pending(ctx, head.ID); err != nil {
-		t.Fatal(err)
-	}
+	pending = pendingRuns(t, d, head.ID)
 	want := append(experiment.ScheduleRound(spec.Cells, 1, 1), retry)
 	want = append(want, schedule[len(spec.Cells):]...)
 	if got, want := labels(pending), labels(want); got != want {
 		t.Errorf("pending %s\nwant %s", got, want)
 	}
-	all, err := d.Runs(ctx, head.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := allRuns(t, d, head.ID)
 	if all[0].State != experiment.StateSuperseded || all[0].Reason != "ok" || all[1].State != experiment.StateInterrupted || all[1].Ended.IsZero() {
 		t.Errorf("%+v\n%+v", all[0], all[1])
 	}
@@ -152,15 +141,9 @@ func TestRefusedChangesOfRuns(t *testing.T) {
 	ctx := context.Background()
 	d := openAt(t, testPath(t))
 	head, spec := begin(t, d, 1)
-	pending, err := d.Pending(ctx, head.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pending := pendingRuns(t, d, head.ID)
 	done := runOne(t, d, pending[0], 1)
-	under, err := d.BeginRun(ctx, pending[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	under := beginRun(t, d, pending[1])
 	reschedule := func(r experiment.Reschedule) func() error {
 		return func() error { return d.Reschedule(ctx, head.ID, r) }
 	}
@@ -198,7 +181,7 @@ func TestRefusedChangesOfRuns(t *testing.T) {
 	// Nothing of the refused changes stays.
 	var state string
 	var values, slices, findings, runs int
-	err = d.pool.QueryRowContext(ctx, `SELECT state, (SELECT count(*) FROM observations WHERE run = r.id), (SELECT count(*) FROM series_slices WHERE run = r.id),
+	err := d.pool.QueryRowContext(ctx, `SELECT state, (SELECT count(*) FROM observations WHERE run = r.id), (SELECT count(*) FROM series_slices WHERE run = r.id),
 		(SELECT count(*) FROM findings), (SELECT count(*) FROM runs) FROM runs r WHERE id = ?`, under.ID).Scan(&state, &values, &slices, &findings, &runs)
 	if err != nil || state != "running" || values+slices+findings != 0 || runs != len(spec.Cells) {
 		t.Errorf("%s with %d values, %d slices, %d findings, of %d runs, %v", state, values, slices, findings, runs, err)
@@ -209,23 +192,14 @@ func TestOneCountingRunForEachCellAndRound(t *testing.T) {
 	ctx := context.Background()
 	d := openAt(t, testPath(t))
 	head, _ := begin(t, d, 1)
-	pending, err := d.Pending(ctx, head.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pending := pendingRuns(t, d, head.ID)
 	runOne(t, d, pending[0], 1)
 	twice := experiment.Run{Cell: pending[0].Cell, Round: 1, Attempt: 2}
 	if err := d.Reschedule(ctx, head.ID, experiment.Reschedule{Add: []experiment.Run{twice}}); err != nil {
 		t.Fatal(err)
 	}
-	all, err := d.Runs(ctx, head.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := d.BeginRun(ctx, all[len(all)-1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := allRuns(t, d, head.ID)
+	run := beginRun(t, d, all[len(all)-1])
 	if err := d.EndRun(ctx, testOutcome(run, 1), nil); err == nil || !strings.Contains(err.Error(), "UNIQUE") {
 		t.Errorf("two runs of one cell and round count: %v", err)
 	}
@@ -235,10 +209,7 @@ func TestSkippedWithoutBeginning(t *testing.T) {
 	ctx := context.Background()
 	d := openAt(t, testPath(t))
 	head, spec := begin(t, d, 1)
-	pending, err := d.Pending(ctx, head.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pending := pendingRuns(t, d, head.ID)
 	skipped := pending[0]
 	skipped.State, skipped.Reason = experiment.StateSkipped, "suspended"
 	if err := d.EndRun(ctx, experiment.Outcome{Run: skipped}, nil); err != nil {
@@ -248,10 +219,7 @@ func TestSkippedWithoutBeginning(t *testing.T) {
 	if err := d.Reschedule(ctx, head.ID, experiment.Reschedule{Add: []experiment.Run{add}}); err != nil {
 		t.Error(err)
 	}
-	all, err := d.Runs(ctx, head.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := allRuns(t, d, head.ID)
 	for _, r := range []experiment.Run{all[0], all[len(all)-1]} {
 		if r.State != experiment.StateSkipped || r.Reason != "suspended" || r.Seq != 0 || !r.Began.IsZero() {
 			t.Errorf("%+v", r)
@@ -263,14 +231,8 @@ func TestEndRunKeepsWhatTheGeneratorTold(t *testing.T) {
 	ctx := context.Background()
 	d := openAt(t, testPath(t))
 	head, _ := begin(t, d, 1)
-	pending, err := d.Pending(ctx, head.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := d.BeginRun(ctx, pending[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	pending := pendingRuns(t, d, head.ID)
+	run := beginRun(t, d, pending[0])
 	o := testOutcome(run, 2)
 	o.Series = append(o.Series, experiment.SeriesPoint{Service: "app", Metric: "cpu", AtMS: -1000, Value: 0.1})
 	o.Result.Observations = []experiment.Observation{
@@ -349,10 +311,7 @@ func TestSweepRoundTrip(t *testing.T) {
 			ID: head.ID, Hash: spec.Hash, Serial: 1, Name: m.Name, Question: m.Question, Runner: m.Runner, Seed: m.Repeat.Seed, Rounds: spec.Rounds,
 			Settings: m.Judge, Factors: m.Factors, Cells: spec.Cells, Placement: spec.Placement, Host: spec.Host, Began: testTime(),
 		}
-		pending, err := d.Pending(ctx, head.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pending := pendingRuns(t, d, head.ID)
 		for _, run := range pending {
 			want.Runs = append(want.Runs, randomRun(t, d, rng, run))
 		}
@@ -391,10 +350,7 @@ func randomRun(t *testing.T, d *DB, rng *rand.Rand, run experiment.Run) experime
 	if rng.IntN(5) == 0 {
 		return experiment.RunRecord{Run: run}
 	}
-	run, err := d.BeginRun(context.Background(), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	run = beginRun(t, d, run)
 	if rng.IntN(5) == 0 {
 		return experiment.RunRecord{Run: run}
 	}
