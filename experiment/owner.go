@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,15 +44,23 @@ func ThisOwner(database string) (Owner, error) {
 }
 
 func kernelIdentity() (boot, namespace string, err error) {
-	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
+	if boot, err = BootID(); err != nil {
 		return "", "", err
 	}
 	ns, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
 		return "", "", err
 	}
-	return strings.TrimSpace(string(b)), strings.Trim(strings.TrimPrefix(ns, "pid:"), "[]"), nil
+	return boot, strings.Trim(strings.TrimPrefix(ns, "pid:"), "[]"), nil
+}
+
+// BootID gives the id of the kernel's present boot.
+func BootID() (string, error) {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(b)), nil
 }
 
 // ProcessStart gives the start time of a process in clock ticks since boot. The
@@ -61,13 +70,23 @@ func ProcessStart(pid int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The command, in parentheses, may hold spaces; field 22 counts from there.
-	_, rest, ok := strings.Cut(string(b[max(strings.LastIndexByte(string(b), ')'), 0):]), ") ")
-	fields := strings.Fields(rest)
-	if !ok || len(fields) < 20 {
-		return "", fmt.Errorf("process %d: unreadable stat", pid)
+	fields, err := StatFields(b)
+	if err != nil {
+		return "", fmt.Errorf("process %d: %w", pid, err)
 	}
 	return fields[19], nil
+}
+
+// StatFields splits the text of /proc/PID/stat from its third field on, which is
+// the state; there are 20 fields or more. See proc_pid_stat(5).
+func StatFields(stat []byte) ([]string, error) {
+	// The command, in parentheses, may hold anything.
+	end := bytes.LastIndexByte(stat, ')')
+	fields := strings.Fields(string(stat[end+1:]))
+	if end < 0 || len(fields) < 20 {
+		return nil, fmt.Errorf("unreadable stat %.100q", stat)
+	}
+	return fields, nil
 }
 
 // String gives the form kept in labels and state files.

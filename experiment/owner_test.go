@@ -92,3 +92,18 @@ func TestProcessStart(t *testing.T) {
 		t.Errorf("no process gave %v", err)
 	}
 }
+
+func TestStatFields(t *testing.T) {
+	const rest = " S 1 17 17 0 -1 4194560 9 8 7 6 250 50 3 4 20 0 30 0 1234 99 9"
+	for name, text := range map[string]string{"plain": "17 (dockerd)" + rest, "a hostile name": "17 (a) R 9 (b) c)" + rest} {
+		got, err := StatFields([]byte(text))
+		if err != nil || len(got) != 22 || got[0] != "S" || got[19] != "1234" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for name, text := range map[string]string{"nothing": "", "no name": "17" + rest, "cut short": "17 (a) S 1 17"} {
+		if got, err := StatFields([]byte(text)); err == nil {
+			t.Errorf("%s: %q, no error", name, got)
+		}
+	}
+}

@@ -63,8 +63,8 @@ func describe(info system.Info, local bool) experiment.Host {
 		return h
 	}
 	h.CPU = cpuModel()
-	if boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
-		h.Boot = strings.TrimSpace(string(boot))
+	if boot, err := experiment.BootID(); err == nil {
+		h.Boot = boot
 	}
 	// The engine counts processors; only the kernel knows their numbers.
 	if online, err := os.ReadFile("/sys/devices/system/cpu/online"); err == nil {

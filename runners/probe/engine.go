@@ -1,8 +1,6 @@
 package probe
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,6 +18,8 @@ type engineTimes struct {
 	at        time.Time
 	processes map[string]float64
 }
+
+func (t engineTimes) when() time.Time { return t.at }
 
 // enginePrograms are the names of an engine's processes. The kernel keeps 15
 // bytes of a name, so all shims have the same.
@@ -69,10 +69,9 @@ func engineProcesses(proc string) (map[string]float64, error) {
 // processor time that it used itself, in seconds; see proc_pid_stat(5).
 func parseStat(stat []byte) (started string, used float64, err error) {
 	const ticksPerSecond = 100 // the same on every Linux
-	// The name, in parentheses, may hold anything; field 3 follows it.
-	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(f) < 20 {
-		return "", 0, fmt.Errorf("unreadable stat %q", stat)
+	f, err := experiment.StatFields(stat)
+	if err != nil {
+		return "", 0, err
 	}
 	user, err := strconv.ParseInt(f[11], 10, 64)
 	if err != nil {
@@ -85,47 +84,23 @@ func parseStat(stat []byte) (started string, used float64, err error) {
 	return f[19], float64(user+system) / ticksPerSecond, nil
 }
 
-// Engine observes engine.cpu: the processors that the container engine itself
-// used (cores). Where no process of an engine is in sight it observes nothing.
-type Engine struct{ read func() (engineTimes, error) }
+// NewEngine makes the probe of the container engine on this host. It observes
+// engine.cpu, the processors that the engine itself used (cores): a process that
+// began inside the window counts whole; what one used that ended inside it is not
+// known. Where no process of an engine is in sight it observes nothing.
+func NewEngine() experiment.Probe { return engineProbe(readEngine) }
 
-var _ experiment.Probe = (*Engine)(nil)
-
-// NewEngine makes the probe of the engine on this host.
-func NewEngine() *Engine { return &Engine{read: readEngine} }
-
-// Start implements experiment.Probe. It reads once, so that a host that cannot be
-// read is known before the load.
-func (e *Engine) Start(context.Context, experiment.ProbeTarget) (experiment.Sampling, error) {
-	if _, err := e.read(); err != nil {
-		return nil, err
-	}
-	return &engineSampling{window[engineTimes]{read: e.read}}, nil
+func engineProbe(read func() (engineTimes, error)) experiment.Probe {
+	return &probe[engineTimes]{name: experiment.EngineName, read: read, observe: engineUse}
 }
 
-type engineSampling struct{ window window[engineTimes] }
-
-// Mark implements experiment.Sampling.
-func (s *engineSampling) Mark(p experiment.Phase) error { return s.window.mark(p) }
-
-// Stop implements experiment.Sampling. A process that began inside the window
-// counts whole; what one used that ended inside it is not known. Without both
-// ends of the window the error wraps ErrWindow.
-func (s *engineSampling) Stop(context.Context) ([]experiment.Observation, []experiment.SeriesPoint, error) {
-	a, b, err := s.window.ends()
-	if err != nil {
-		return nil, nil, fmt.Errorf("probe engine: %w", err)
-	}
-	elapsed := b.at.Sub(a.at).Seconds()
-	if elapsed <= 0 {
-		return nil, nil, fmt.Errorf("probe engine: no time passed between the readings: %w", ErrWindow)
-	}
-	if len(b.processes) == 0 {
-		return nil, nil, nil
+func engineUse(first, last engineTimes, elapsed float64) ([]experiment.Observation, error) {
+	if len(last.processes) == 0 {
+		return nil, nil
 	}
 	used := 0.0
-	for id, end := range b.processes {
-		used += max(end-a.processes[id], 0)
+	for id, end := range last.processes {
+		used += max(end-first.processes[id], 0)
 	}
-	return []experiment.Observation{observed(experiment.EngineName, "cpu", used/elapsed, experiment.UnitCores)}, nil, nil
+	return []experiment.Observation{observed(experiment.EngineName, "cpu", used/elapsed, experiment.UnitCores)}, nil
 }

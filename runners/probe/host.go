@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -19,6 +18,8 @@ type processorTimes struct {
 	steal float64 // taken by the hypervisor
 	total float64 // all of it, idle too
 }
+
+func (t processorTimes) when() time.Time { return t.at }
 
 // readHost reads the times of this host. They count in hundredths of a second.
 func readHost() (processorTimes, error) {
@@ -38,45 +39,22 @@ func hostTimes(at time.Time, t cpu.TimesStat) processorTimes {
 	return processorTimes{at: at, busy: busy, steal: t.Steal, total: busy + t.Steal + t.Idle + t.Iowait}
 }
 
-// Host observes host.steal, the share of the processor time of all cores that the
-// hypervisor took (ratio), and host.busy, the processors in use by anything
-// (cores).
-type Host struct {
-	read func() (processorTimes, error)
+// NewHost makes the probe of this host. It observes host.steal, the share of the
+// processor time of all cores that the hypervisor took (ratio), and host.busy, the
+// processors in use by anything (cores).
+func NewHost() experiment.Probe { return hostProbe(readHost) }
+
+func hostProbe(read func() (processorTimes, error)) experiment.Probe {
+	return &probe[processorTimes]{name: experiment.HostName, read: read, observe: hostUse}
 }
 
-var _ experiment.Probe = (*Host)(nil)
-
-// NewHost makes the probe of this host.
-func NewHost() *Host { return &Host{read: readHost} }
-
-// Start implements experiment.Probe. It reads once, so that a host that cannot be
-// read is known before the load.
-func (h *Host) Start(context.Context, experiment.ProbeTarget) (experiment.Sampling, error) {
-	if _, err := h.read(); err != nil {
-		return nil, err
-	}
-	return &hostSampling{window[processorTimes]{read: h.read}}, nil
-}
-
-type hostSampling struct{ window window[processorTimes] }
-
-// Mark implements experiment.Sampling.
-func (s *hostSampling) Mark(p experiment.Phase) error { return s.window.mark(p) }
-
-// Stop implements experiment.Sampling. Without both ends of the window the error
-// wraps ErrWindow.
-func (s *hostSampling) Stop(context.Context) ([]experiment.Observation, []experiment.SeriesPoint, error) {
-	a, b, err := s.window.ends()
-	if err != nil {
-		return nil, nil, fmt.Errorf("probe host: %w", err)
-	}
-	elapsed, total := b.at.Sub(a.at).Seconds(), b.total-a.total
-	if elapsed <= 0 || total <= 0 {
-		return nil, nil, fmt.Errorf("probe host: no time passed between the readings: %w", ErrWindow)
+func hostUse(first, last processorTimes, elapsed float64) ([]experiment.Observation, error) {
+	total := last.total - first.total
+	if total <= 0 {
+		return nil, errNoTime
 	}
 	return []experiment.Observation{
-		observed(experiment.HostName, "steal", max(b.steal-a.steal, 0)/total, experiment.UnitRatio),
-		observed(experiment.HostName, "busy", max(b.busy-a.busy, 0)/elapsed, experiment.UnitCores),
-	}, nil, nil
+		observed(experiment.HostName, "steal", max(last.steal-first.steal, 0)/total, experiment.UnitRatio),
+		observed(experiment.HostName, "busy", max(last.busy-first.busy, 0)/elapsed, experiment.UnitCores),
+	}, nil
 }

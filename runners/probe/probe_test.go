@@ -26,9 +26,6 @@ func script[T any](readings ...T) func() (T, error) {
 	}
 }
 
-func host(read func() (processorTimes, error)) *Host  { return &Host{read: read} }
-func engine(read func() (engineTimes, error)) *Engine { return &Engine{read: read} }
-
 // phases of a whole run.
 var phases = []experiment.Phase{
 	experiment.PhaseReady, experiment.PhaseRamp, experiment.PhaseWarmup,
@@ -71,7 +68,7 @@ func TestHost(t *testing.T) {
 	at := func(s float64, c cpu.TimesStat) processorTimes {
 		return hostTimes(began.Add(time.Duration(s*float64(time.Second))), c)
 	}
-	got, err := observe(t, host(script(at(0, cpu.TimesStat{}), at(30, warm), at(40, end))), phases...)
+	got, err := observe(t, hostProbe(script(at(0, cpu.TimesStat{}), at(30, warm), at(40, end))), phases...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +83,7 @@ func TestHost(t *testing.T) {
 
 func TestEngine(t *testing.T) {
 	began := time.Unix(1_000_000, 0)
-	got, err := observe(t, engine(script(
+	got, err := observe(t, engineProbe(script(
 		engineTimes{at: began},
 		engineTimes{at: began.Add(10 * time.Second), processes: map[string]float64{"10@1": 100, "11@2": 50, "12@3": 7}},
 		engineTimes{at: began.Add(14 * time.Second), processes: map[string]float64{
@@ -106,7 +103,7 @@ func TestEngine(t *testing.T) {
 
 func TestEngineElsewhere(t *testing.T) {
 	began := time.Unix(1_000_000, 0)
-	got, err := observe(t, engine(script(engineTimes{}, engineTimes{at: began}, engineTimes{at: began.Add(time.Second)})), phases...)
+	got, err := observe(t, engineProbe(script(engineTimes{}, engineTimes{at: began}, engineTimes{at: began.Add(time.Second)})), phases...)
 	if err != nil || len(got) > 0 {
 		t.Errorf("got %v, %v, want nothing", got, err)
 	}
@@ -124,7 +121,7 @@ func TestWindowNotSeen(t *testing.T) {
 		{"no time between", phases},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got, err := observe(t, host(script(same, same, same)), tc.marks...); !errors.Is(err, ErrWindow) || len(got) > 0 {
+			if got, err := observe(t, hostProbe(script(same, same, same)), tc.marks...); !errors.Is(err, ErrWindow) || len(got) > 0 {
 				t.Errorf("got %v, %v, want %v", got, err, ErrWindow)
 			}
 		})
@@ -132,10 +129,10 @@ func TestWindowNotSeen(t *testing.T) {
 }
 
 func TestFaultsAreReported(t *testing.T) {
-	if _, err := host(script[processorTimes]()).Start(t.Context(), experiment.ProbeTarget{}); err == nil {
+	if _, err := hostProbe(script[processorTimes]()).Start(t.Context(), experiment.ProbeTarget{}); err == nil {
 		t.Error("start: no error")
 	}
-	s, err := engine(script(engineTimes{})).Start(t.Context(), experiment.ProbeTarget{})
+	s, err := engineProbe(script(engineTimes{})).Start(t.Context(), experiment.ProbeTarget{})
 	if err != nil {
 		t.Fatal(err)
 	}
