@@ -3,6 +3,7 @@ package runnertest
 import (
 	"crypto/rand"
 	"os/exec"
+	"slices"
 	"testing"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -48,16 +49,22 @@ func testLeftovers(t *testing.T, s *suite) {
 	}
 }
 
-// clean removes what a dead owner left and says how much that was.
-func clean(t *testing.T, c experiment.Cleaner, owner string) int {
+// leftoversOf lists what belongs to an owner.
+func leftoversOf(t *testing.T, c experiment.Cleaner, owner string) []experiment.Leftover {
 	t.Helper()
 	all, err := c.Leftovers(within(t, patience))
 	if err != nil {
 		t.Fatalf("leftovers: %v", err)
 	}
+	return slices.DeleteFunc(all, func(l experiment.Leftover) bool { return l.Owner != owner })
+}
+
+// clean removes what a dead owner left and says how much that was.
+func clean(t *testing.T, c experiment.Cleaner, owner string) int {
+	t.Helper()
 	n := 0
-	for _, l := range all {
-		if l.Owner != owner || l.Fate != experiment.OwnerDead {
+	for _, l := range leftoversOf(t, c, owner) {
+		if l.Fate != experiment.OwnerDead {
 			continue
 		}
 		n++
@@ -72,16 +79,8 @@ func clean(t *testing.T, c experiment.Cleaner, owner string) int {
 // not removed, whoever asks.
 func refuseToRemove(t *testing.T, c experiment.Cleaner, owner string) {
 	t.Helper()
-	all, err := c.Leftovers(within(t, patience))
-	if err != nil {
-		t.Fatalf("leftovers: %v", err)
-	}
-	n := 0
+	all := leftoversOf(t, c, owner)
 	for _, l := range all {
-		if l.Owner != owner {
-			continue
-		}
-		n++
 		if l.Fate != experiment.OwnerAlive {
 			t.Errorf("%s %s: its owner is %s, want %s", l.Kind, l.Name, l.Fate, experiment.OwnerAlive)
 		}
@@ -89,7 +88,7 @@ func refuseToRemove(t *testing.T, c experiment.Cleaner, owner string) {
 			t.Errorf("%s %s of a living owner was removed", l.Kind, l.Name)
 		}
 	}
-	if n == 0 {
+	if len(all) == 0 {
 		t.Error("what belongs to a living owner is not listed")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -150,24 +151,15 @@ func testLogVolume(t *testing.T, s *suite) {
 	write("after", "70")
 	end := w.usage(p).At
 	for _, tc := range []struct {
-		name string
-		got  func() (experiment.LogVolume, error)
-		want experiment.LogVolume
+		name     string
+		from, to time.Time
+		want     experiment.LogVolume
 	}{
-		{
-			"window", func() (experiment.LogVolume, error) { return meter.LogVolume(within(t, patience), from, to) },
-			experiment.LogVolume{Bytes: 1000*100 + 50, Lines: 1001},
-		},
-		{
-			"after it", func() (experiment.LogVolume, error) { return meter.LogVolume(within(t, patience), to, end) },
-			experiment.LogVolume{Bytes: 70*100 + 50, Lines: 71},
-		},
-		{
-			"nothing", func() (experiment.LogVolume, error) { return meter.LogVolume(within(t, patience), to, to) },
-			experiment.LogVolume{},
-		},
+		{"window", from, to, experiment.LogVolume{Bytes: 1000*100 + 50, Lines: 1001}},
+		{"after it", to, end, experiment.LogVolume{Bytes: 70*100 + 50, Lines: 71}},
+		{"nothing", to, to, experiment.LogVolume{}},
 	} {
-		got, err := tc.got()
+		got, err := meter.LogVolume(within(t, patience), tc.from, tc.to)
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 		}
