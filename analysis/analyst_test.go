@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ceteris/ceteris/experiment"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ceteris/ceteris/experiment"
 )
 
 // gridState reads a letter of a grid of runs: one line a cell, one letter a round, in order of rounds.
@@ -110,38 +111,103 @@ func TestWhichRunsCount(t *testing.T) {
 		state   string
 		notes   []string
 	}{
-		{"complete", 5, []string{"base ooooo", "a ooooo", "b ooooo"},
-			[]string{"a n=5 pooled+own equivalent", "b n=5 pooled+own equivalent"}, 5, "final", nil},
-		{"more rounds than planned", 3, []string{"base ooooo", "a ooooo"},
-			[]string{"a n=5 pooled+own equivalent"}, 5, "final", nil},
-		{"interim", 5, []string{"base ooopp", "a ooopp", "b oooop"},
-			[]string{"a n=3 pooled+own pending FewRounds", "b n=3 pooled+own pending FewRounds"}, 3, "interim: 3 of 5", nil},
-		{"a cell still under way keeps its round out", 4, []string{"base oooo", "a oroo", "b oooo"},
-			[]string{"a n=3 pooled+own pending FewRounds", "b n=3 pooled+own pending FewRounds"}, 3, "interim: 3 of 4", nil},
-		{"interrupted and superseded runs are to come again", 5, []string{"base ooooo", "a ootoo", "b ooouo"},
-			[]string{"a n=3 pooled+own pending FewRounds", "b n=3 pooled+own pending FewRounds"}, 3, "interim: 3 of 5", nil},
-		{"infrastructure failed: the cell is missing", 5, []string{"base ooooo", "a oofoo", "b ooooo"},
-			[]string{"a n=4 own equivalent Incomplete FewRounds", "b n=5 pooled+own equivalent"}, 5, "final", nil},
-		{"invalid runs leave", 5, []string{"base ooooo", "a iiooo", "b iiiio", "c iiiii"},
-			[]string{"a n=3 own equivalent Incomplete FewRounds", "b n=1 not-tested (n < 3) Incomplete", "c n=0 invalid (no valid run)"}, 5, "final", nil},
-		{"the subject fails", 4, []string{"base oooo", "a xxss", "b xxoo", "c xooo", "d xxxi"},
-			[]string{"a n=0 fails (the subject failed in every round)", "b n=2 not-tested (n < 3) Incomplete Survivors",
-				"c n=3 own equivalent Incomplete FewRounds Survivors", "d n=0 invalid (no valid run)"}, 4, "final", nil},
-		{"fails counts the rounds of the baseline", 4, []string{"base ooxo", "a xxix", "b oooo"},
-			[]string{"a n=0 fails (the subject failed in every round)", "b n=3 pooled+own equivalent FewRounds"}, 4, "final",
-			[]string{"round-without-baseline"}},
-		{"a failure where the baseline has no run makes no survivors", 4, []string{"base ooox", "a ooox"},
-			[]string{"a n=3 pooled+own equivalent FewRounds"}, 4, "final", []string{"round-without-baseline"}},
-		{"round without baseline", 5, []string{"base oiooo", "a ooooo"},
-			[]string{"a n=4 pooled+own equivalent FewRounds"}, 5, "final", []string{"round-without-baseline"}},
-		{"no baseline", 3, []string{"base iii", "a ooo", "b xxx"},
-			[]string{"a n=0 invalid (no valid run of the baseline)", "b n=0 invalid (no valid run of the baseline)"}, 3, "final", nil},
-		{"ten rounds of the baseline choose the method for all", 10, []string{"base oooooooooo", "a oooooooooo", "b ooooooooi."},
-			[]string{"a n=10 own equivalent", "b n=8 own equivalent Incomplete"}, 10, "final", nil},
-		{"nine rounds and a round without baseline", 10, []string{"base oooooooooi", "a oooooooooo", "b oooooooooo"},
-			[]string{"a n=9 pooled+own equivalent", "b n=9 pooled+own equivalent"}, 10, "final", []string{"round-without-baseline"}},
-		{"the control stands outside the family", 5, []string{"base ooooo", "control ooooo", "a ooooo"},
-			[]string{"control n=5 own equivalent", "a n=5 pooled+own equivalent"}, 5, "final", nil},
+		{
+			"complete", 5,
+			[]string{"base ooooo", "a ooooo", "b ooooo"},
+			[]string{"a n=5 pooled+own equivalent", "b n=5 pooled+own equivalent"},
+			5, "final", nil,
+		},
+		{
+			"more rounds than planned", 3,
+			[]string{"base ooooo", "a ooooo"},
+			[]string{"a n=5 pooled+own equivalent"},
+			5, "final", nil,
+		},
+		{
+			"interim", 5,
+			[]string{"base ooopp", "a ooopp", "b oooop"},
+			[]string{"a n=3 pooled+own pending FewRounds", "b n=3 pooled+own pending FewRounds"},
+			3, "interim: 3 of 5", nil,
+		},
+		{
+			"a cell still under way keeps its round out", 4,
+			[]string{"base oooo", "a oroo", "b oooo"},
+			[]string{"a n=3 pooled+own pending FewRounds", "b n=3 pooled+own pending FewRounds"},
+			3, "interim: 3 of 4", nil,
+		},
+		{
+			"interrupted and superseded runs are to come again", 5,
+			[]string{"base ooooo", "a ootoo", "b ooouo"},
+			[]string{"a n=3 pooled+own pending FewRounds", "b n=3 pooled+own pending FewRounds"},
+			3, "interim: 3 of 5", nil,
+		},
+		{
+			"infrastructure failed: the cell is missing", 5,
+			[]string{"base ooooo", "a oofoo", "b ooooo"},
+			[]string{"a n=4 own equivalent Incomplete FewRounds", "b n=5 pooled+own equivalent"},
+			5, "final", nil,
+		},
+		{
+			"invalid runs leave", 5,
+			[]string{"base ooooo", "a iiooo", "b iiiio", "c iiiii"},
+			[]string{"a n=3 own equivalent Incomplete FewRounds", "b n=1 not-tested (n < 3) Incomplete", "c n=0 invalid (no valid run)"},
+			5, "final", nil,
+		},
+		{
+			"the subject fails", 4,
+			[]string{"base oooo", "a xxss", "b xxoo", "c xooo", "d xxxi"},
+			[]string{
+				"a n=0 fails (the subject failed in every round)", "b n=2 not-tested (n < 3) Incomplete Survivors",
+				"c n=3 own equivalent Incomplete FewRounds Survivors", "d n=0 invalid (no valid run)",
+			},
+			4, "final", nil,
+		},
+		{
+			"fails counts the rounds of the baseline", 4,
+			[]string{"base ooxo", "a xxix", "b oooo"},
+			[]string{"a n=0 fails (the subject failed in every round)", "b n=3 pooled+own equivalent FewRounds"},
+			4, "final",
+			[]string{"round-without-baseline"},
+		},
+		{
+			"a failure where the baseline has no run makes no survivors", 4,
+			[]string{"base ooox", "a ooox"},
+			[]string{"a n=3 pooled+own equivalent FewRounds"},
+			4, "final",
+			[]string{"round-without-baseline"},
+		},
+		{
+			"round without baseline", 5,
+			[]string{"base oiooo", "a ooooo"},
+			[]string{"a n=4 pooled+own equivalent FewRounds"},
+			5, "final",
+			[]string{"round-without-baseline"},
+		},
+		{
+			"no baseline", 3,
+			[]string{"base iii", "a ooo", "b xxx"},
+			[]string{"a n=0 invalid (no valid run of the baseline)", "b n=0 invalid (no valid run of the baseline)"},
+			3, "final", nil,
+		},
+		{
+			"ten rounds of the baseline choose the method for all", 10,
+			[]string{"base oooooooooo", "a oooooooooo", "b ooooooooi."},
+			[]string{"a n=10 own equivalent", "b n=8 own equivalent Incomplete"},
+			10, "final", nil,
+		},
+		{
+			"nine rounds and a round without baseline", 10,
+			[]string{"base oooooooooi", "a oooooooooo", "b oooooooooo"},
+			[]string{"a n=9 pooled+own equivalent", "b n=9 pooled+own equivalent"},
+			10, "final",
+			[]string{"round-without-baseline"},
+		},
+		{
+			"the control stands outside the family", 5,
+			[]string{"base ooooo", "control ooooo", "a ooooo"},
+			[]string{"control n=5 own equivalent", "a n=5 pooled+own equivalent"},
+			5, "final", nil,
+		},
 		{"two rounds", 2, []string{"base oo", "a oo"}, []string{"a n=2 not-tested (n < 3)"}, 2, "final", nil},
 		{"nothing yet", 3, []string{"base ppp", "a ppp"}, []string{"a n=0 pending (no valid run of the baseline)"}, 0, "interim: 0 of 3", nil},
 	} {
@@ -203,14 +269,22 @@ func TestValuesThatCannotBeTested(t *testing.T) {
 		change func(s *experiment.Sweep)
 		want   []string
 	}{
-		{"zero in a cell", func(s *experiment.Sweep) { eachRun(s, "a", set(second(0))) },
-			[]string{"a n=4 not-tested (ErrNonPositive)", "b n=4 pooled+own equivalent FewRounds"}},
-		{"negative in the baseline", func(s *experiment.Sweep) { eachRun(s, "base", set(second(-1))) },
-			[]string{"a n=4 not-tested (ErrNonPositive)", "b n=4 not-tested (ErrNonPositive)"}},
-		{"NaN in a cell", func(s *experiment.Sweep) { eachRun(s, "a", set(second(math.NaN()))) },
-			[]string{"a n=4 not-tested (ErrNotFinite)", "b n=4 pooled+own equivalent FewRounds"}},
-		{"infinity in the baseline", func(s *experiment.Sweep) { eachRun(s, "base", set(second(math.Inf(1)))) },
-			[]string{"a n=4 not-tested (ErrNotFinite)", "b n=4 not-tested (ErrNotFinite)"}},
+		{
+			"zero in a cell", func(s *experiment.Sweep) { eachRun(s, "a", set(second(0))) },
+			[]string{"a n=4 not-tested (ErrNonPositive)", "b n=4 pooled+own equivalent FewRounds"},
+		},
+		{
+			"negative in the baseline", func(s *experiment.Sweep) { eachRun(s, "base", set(second(-1))) },
+			[]string{"a n=4 not-tested (ErrNonPositive)", "b n=4 not-tested (ErrNonPositive)"},
+		},
+		{
+			"NaN in a cell", func(s *experiment.Sweep) { eachRun(s, "a", set(second(math.NaN()))) },
+			[]string{"a n=4 not-tested (ErrNotFinite)", "b n=4 pooled+own equivalent FewRounds"},
+		},
+		{
+			"infinity in the baseline", func(s *experiment.Sweep) { eachRun(s, "base", set(second(math.Inf(1)))) },
+			[]string{"a n=4 not-tested (ErrNotFinite)", "b n=4 not-tested (ErrNotFinite)"},
+		},
 		{"metric missing in a cell", func(s *experiment.Sweep) {
 			eachRun(s, "a", func(r *experiment.RunRecord) { r.Observations = nil })
 		}, []string{"a n=0 not-tested (ErrNoData)", "b n=4 pooled+own equivalent FewRounds"}},

@@ -186,6 +186,7 @@ func (c *cellRuns) count(runs []experiment.RunRecord, open map[int]bool, paired 
 				return err
 			}
 			c.counting = append(c.counting, countingRun{id: r.ID, round: r.Round, values: values})
+		default: // it does not count
 		}
 	}
 	for round := range at {

@@ -31,8 +31,10 @@ func sampleSweep(cells, rounds int, metrics []string, seed uint64) experiment.Sw
 			r := experiment.RunRecord{Run: experiment.Run{ID: int64(len(s.Runs) + 1), Cell: c.Key, Round: round, State: experiment.StateOK}}
 			for _, m := range metrics {
 				effect := 1 + 0.01*float64(max(0, i-1))
-				r.Observations = append(r.Observations, experiment.Observation{Metric: m, Phase: experiment.PhaseMeasure,
-					Value: 1000 * level * effect * math.Exp(0.02*rng.NormFloat64())})
+				r.Observations = append(r.Observations, experiment.Observation{
+					Metric: m, Phase: experiment.PhaseMeasure,
+					Value: 1000 * level * effect * math.Exp(0.02*rng.NormFloat64()),
+				})
 			}
 			s.Runs = append(s.Runs, r)
 		}
@@ -41,8 +43,10 @@ func sampleSweep(cells, rounds int, metrics []string, seed uint64) experiment.Sw
 }
 
 func defaults() experiment.Settings {
-	return experiment.Settings{Metric: experiment.DefaultMetric, Confidence: experiment.DefaultConfidence,
-		MinimumEffect: experiment.DefaultMinimumEffect, ErrorRate: experiment.DefaultErrorRate}
+	return experiment.Settings{
+		Metric: experiment.DefaultMetric, Confidence: experiment.DefaultConfidence,
+		MinimumEffect: experiment.DefaultMinimumEffect, ErrorRate: experiment.DefaultErrorRate,
+	}
 }
 
 func thirtyMetrics() []string {

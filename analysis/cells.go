@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ceteris/ceteris/experiment"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/ceteris/ceteris/experiment"
 )
 
 // sample collects the values of a metric from the counting runs of a cell.

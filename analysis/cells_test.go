@@ -5,8 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ceteris/ceteris/experiment"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ceteris/ceteris/experiment"
 )
 
 func add(r *experiment.RunRecord, metric string, v float64) {
@@ -25,10 +26,12 @@ func TestIntervalOfACell(t *testing.T) {
 	slices.Reverse(s.Runs) // values come in round order whatever the order of runs
 	r := analysed(t, s)
 	got := intervalOf(t, r, "base", "app.cpu")
-	want := experiment.Interval{Cell: "base", Metric: "app.cpu", Unit: experiment.UnitCores, N: 3, Estimate: number(2),
+	want := experiment.Interval{
+		Cell: "base", Metric: "app.cpu", Unit: experiment.UnitCores, N: 3, Estimate: number(2),
 		Low: number(2 - 4.302652729749462/math.Sqrt(3)), High: number(2 + 4.302652729749462/math.Sqrt(3)), Confidence: 0.95, Method: experiment.MethodT,
 		Median: number(2), Min: number(1), Max: number(3), CV: number(0.5), Values: []float64{3, 1, 2},
-		Flags: []experiment.Flag{experiment.FlagFewRounds}, State: "final"}
+		Flags: []experiment.Flag{experiment.FlagFewRounds}, State: "final",
+	}
 	if diff := cmp.Diff(got, want, nearly); diff != "" {
 		t.Errorf("mean (got -, want +):\n%s", diff)
 	}

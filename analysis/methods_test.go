@@ -3,9 +3,10 @@ package analysis
 import (
 	"math"
 
-	"github.com/ceteris/ceteris/experiment"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/ceteris/ceteris/experiment"
 )
 
 // methods computes what a reference case names.
@@ -109,8 +110,10 @@ func describeCase(in values) (values, error) {
 	g, err := GeometricMean(x, 0.95)
 	m, _ := Mean(x, 0.95)
 	sd := *i.CV * m.Value
-	return values{"n": len(x), "mean": m.Value, "variance": sd * sd, "sd": sd, "cv": *i.CV,
-		"geomean": g.Value, "min": *i.Min, "max": *i.Max}, err
+	return values{
+		"n": len(x), "mean": m.Value, "variance": sd * sd, "sd": sd, "cv": *i.CV,
+		"geomean": g.Value, "min": *i.Min, "max": *i.Max,
+	}, err
 }
 
 func meanCase(in values, f func([]float64, float64) (Estimate, error)) (values, error) {
@@ -164,8 +167,10 @@ func fiellerCase(in values, f func(a, b []float64, c float64) (RatioOfMeans, err
 }
 
 func rankValues(r RankTest) values {
-	out := values{"u": r.Statistic, "v": r.Statistic, "n_used": r.N, "exact_p": r.ExactP, "ties": r.Ties,
-		"asymptotic_p_corrected": r.CorrectedP, "asymptotic_p_uncorrected": r.UncorrectedP}
+	out := values{
+		"u": r.Statistic, "v": r.Statistic, "n_used": r.N, "exact_p": r.ExactP, "ties": r.Ties,
+		"asymptotic_p_corrected": r.CorrectedP, "asymptotic_p_uncorrected": r.UncorrectedP,
+	}
 	if r.AllTied {
 		out["flag"] = "AllTied"
 	}
@@ -239,7 +244,8 @@ func manyToOne(effects []float64, mse float64, n, k, df int, confidence float64,
 	d := newDunnett()
 	se := math.Sqrt(2 * mse / float64(n))
 	c := d.quantile(confidence, k, df)
-	return values{"df": df, "mse": mse, "critical": c,
+	return values{
+		"df": df, "mse": mse, "critical": c,
 		"t":          apply(effects, func(e float64) float64 { return e / se }),
 		"p_adjusted": apply(effects, func(e float64) float64 { return d.tail(e/se, k, df) }),
 		"lo":         apply(effects, func(e float64) float64 { return back(e - c*se) }),
@@ -277,8 +283,10 @@ func tostCase(in values, paired bool) (values, error) {
 		a.Rounds, b.Rounds = roundsOf(len(a.Values)), roundsOf(len(b.Values))
 	}
 	c := Compare(a, b, Options{Metric: throughput(true), Confidence: 1 - in.num("alpha"), MinimumEffect: in.num("delta")})
-	return values{"ratio": *c.Estimate, "lo90": *c.EqLow, "hi90": *c.EqHigh,
-		"equivalent": c.Verdict == experiment.VerdictEquivalent}, nil
+	return values{
+		"ratio": *c.Estimate, "lo90": *c.EqLow, "hi90": *c.EqHigh,
+		"equivalent": c.Verdict == experiment.VerdictEquivalent,
+	}, nil
 }
 
 func verdictCase(in values) (values, error) {
@@ -304,8 +312,10 @@ func compareRoundsCase(in values) (values, error) {
 	f := CompareFamily(samples[0], samples[1:], Options{Metric: throughput(true), Confidence: in.confidence(), MinimumEffect: 0.03})
 	out := values{"residual_df": f.ResidualDF, "residual_sd": f.ResidualSD}
 	for _, c := range f.Comparisons {
-		for key, v := range map[string]*float64{"ratio": c.Estimate, "lo": c.Low, "hi": c.High, "lo90": c.EqLow,
-			"hi90": c.EqHigh, "p": c.P, "p_adjusted": c.PAdjusted, "p_holm": c.PAdjusted} {
+		for key, v := range map[string]*float64{
+			"ratio": c.Estimate, "lo": c.Low, "hi": c.High, "lo90": c.EqLow,
+			"hi90": c.EqHigh, "p": c.P, "p_adjusted": c.PAdjusted, "p_holm": c.PAdjusted,
+		} {
 			list, _ := out[key].([]float64)
 			out[key] = append(list, *v)
 		}
@@ -352,6 +362,8 @@ func outlierCase(in values) (values, error) {
 
 func proportionCase(in values) (values, error) {
 	p, err := ProportionOf(int64(in.num("errors")), int64(in.num("requests")), in.confidence())
-	return values{"estimate": p.Value, "wilson_lo": p.WilsonLow, "wilson_hi": p.WilsonHigh,
-		"clopper_pearson_lo": p.ExactLow, "clopper_pearson_hi": p.ExactHigh, "upper_one_sided_95": p.Upper}, err
+	return values{
+		"estimate": p.Value, "wilson_lo": p.WilsonLow, "wilson_hi": p.WilsonHigh,
+		"clopper_pearson_lo": p.ExactLow, "clopper_pearson_hi": p.ExactHigh, "upper_one_sided_95": p.Upper,
+	}, err
 }

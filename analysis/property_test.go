@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ceteris/ceteris/experiment"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ceteris/ceteris/experiment"
 )
 
 // nearly compares results whose sums were made in another order.
@@ -234,8 +235,10 @@ func checkSane(t *testing.T, c experiment.Comparison) {
 	if c.Low != nil && (*c.Low > *c.Estimate || *c.High < *c.Estimate || c.N < 3) {
 		t.Errorf("interval without its estimate, or too few runs: %+v", c)
 	}
-	decided := []experiment.Verdict{experiment.VerdictBetter, experiment.VerdictWorse, experiment.VerdictHigher,
-		experiment.VerdictLower, experiment.VerdictEquivalent, experiment.VerdictInconclusive}
+	decided := []experiment.Verdict{
+		experiment.VerdictBetter, experiment.VerdictWorse, experiment.VerdictHigher,
+		experiment.VerdictLower, experiment.VerdictEquivalent, experiment.VerdictInconclusive,
+	}
 	if slices.Contains(decided, c.Verdict) && c.Low == nil {
 		t.Errorf("verdict without an interval: %+v", c)
 	}
@@ -245,8 +248,10 @@ func checkSane(t *testing.T, c experiment.Comparison) {
 }
 
 func hostileSweep(runs []byte, cells, rounds int) experiment.Sweep {
-	states := []experiment.RunState{experiment.StateOK, experiment.StateOK, experiment.StateOK, experiment.StateInvalid,
-		experiment.StateFailedSubject, experiment.StateFailedInfra, experiment.StateSkipped, experiment.StatePending}
+	states := []experiment.RunState{
+		experiment.StateOK, experiment.StateOK, experiment.StateOK, experiment.StateInvalid,
+		experiment.StateFailedSubject, experiment.StateFailedInfra, experiment.StateSkipped, experiment.StatePending,
+	}
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -1, 1e308, -1e308, 5e-324, 1, 1, 1, 1 + 1e-15, 100, 101, 99, 3e-7}
 	s := sampleSweep(cells, 0, nil, 0)
 	s.Rounds = rounds

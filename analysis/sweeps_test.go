@@ -10,8 +10,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/ceteris/ceteris/experiment"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ceteris/ceteris/experiment"
 )
 
 // sweepCase is testdata/sweeps/*/expected.json: a whole sweep, analysed by an
@@ -148,8 +149,10 @@ func checkRows(t *testing.T, want sweepCase, got experiment.Results) {
 			continue
 		}
 		g := got.Comparisons[i]
-		row := sweepRow{Cell: w.Cell, N: g.N, Ratio: g.Estimate, Method: string(g.Method), Lo: g.Low, Hi: g.High, Lo90: g.EqLow, Hi90: g.EqHigh,
-			P: g.P, PAdjusted: g.PAdjusted, Verdict: string(g.Verdict), Material: string(g.Material), Reason: g.Reason}
+		row := sweepRow{
+			Cell: w.Cell, N: g.N, Ratio: g.Estimate, Method: string(g.Method), Lo: g.Low, Hi: g.High, Lo90: g.EqLow, Hi90: g.EqHigh,
+			P: g.P, PAdjusted: g.PAdjusted, Verdict: string(g.Verdict), Material: string(g.Material), Reason: g.Reason,
+		}
 		for _, f := range g.Flags {
 			row.Flags = append(row.Flags, string(f))
 		}
