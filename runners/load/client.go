@@ -90,7 +90,7 @@ var errHeaderTooLong = fmt.Errorf("the head of the response is longer than %d by
 func (c *conn) drop() {
 	if c.Conn != nil {
 		c.forget()
-		_ = c.Conn.Close()
+		_ = c.Close()
 		c.Conn = nil
 	}
 }

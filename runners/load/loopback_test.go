@@ -204,7 +204,7 @@ func TestLoadgenStaysLean(t *testing.T) {
 		"github.com/ceteris/ceteris/experiment", "github.com/HdrHistogram/hdrhistogram-go",
 	}
 	seen := 0
-	for _, pkg := range strings.Fields(string(out)) {
+	for pkg := range strings.FieldsSeq(string(out)) {
 		first, _, _ := strings.Cut(pkg, "/")
 		if !strings.Contains(first, ".") {
 			continue // standard library

@@ -32,8 +32,8 @@ func (r *recorder) summary() (experiment.LoadResult, error) {
 	add("in_flight", float64(r.timeline.area)/float64(r.window), experiment.UnitCount)
 	add("requests_done", float64(done), experiment.UnitCount)
 	add("latency_count", float64(r.success.count()), experiment.UnitCount)
-
-	return out, r.addQuantiles(&out, add)
+	err := r.addQuantiles(&out, add) // before out is copied
+	return out, err
 }
 
 // addQuantiles reports the distributions that hold anything: all quantiles and
