@@ -103,14 +103,14 @@ func (r *Runner) Check(ctx context.Context) (experiment.Host, error) {
 	if err != nil {
 		return experiment.Host{}, fmt.Errorf("describe host: memory: %w", err)
 	}
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	boot, err := experiment.BootID()
 	if err != nil {
 		return experiment.Host{}, fmt.Errorf("describe host: %w", err)
 	}
 	h := experiment.Host{
 		Name: info.Hostname, OS: strings.TrimSpace(info.Platform + " " + info.PlatformVersion), Arch: runtime.GOARCH,
 		Kernel: info.KernelVersion, Cores: r.cores, Memory: int64(memory.Total),
-		Boot: strings.TrimSpace(string(boot)), Local: true,
+		Boot: boot, Local: true,
 		Enforces: experiment.Enforces{Cores: true}, StateDir: r.stateDir,
 	}
 	if cpus, err := cpu.InfoWithContext(ctx); err == nil && len(cpus) > 0 {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ceteris/ceteris/experiment"
 )
 
 // process is a process as /proc shows it. Number and start time together name it
@@ -53,11 +55,9 @@ func readProcess(pid int) (process, error) {
 	if err != nil {
 		return process{}, err
 	}
-	// The command, in parentheses, may hold anything; field 3 follows it.
-	end := bytes.LastIndexByte(b, ')')
-	f := strings.Fields(string(b[end+1:]))
-	if end < 0 || len(f) < 20 {
-		return process{}, fmt.Errorf("process %d: unreadable stat", pid)
+	f, err := experiment.StatFields(b)
+	if err != nil {
+		return process{}, fmt.Errorf("process %d: %w", pid, err)
 	}
 	p := process{pid: pid, state: f[0], start: f[19]}
 	var errs [4]error
