@@ -42,8 +42,10 @@ func (a *app) list(ctx context.Context, format report.Format) error {
 }
 
 func sweepLine(s db.SweepSummary) report.SweepLine {
-	line := report.SweepLine{ID: s.ID, Name: s.Name, Hash: s.Hash, Runner: s.Runner, Rounds: s.Rounds,
-		Runs: s.OK, State: sweepState(s), Began: s.Began}
+	line := report.SweepLine{
+		ID: s.ID, Name: s.Name, Hash: s.Hash, Runner: s.Runner, Rounds: s.Rounds,
+		Runs: s.OK, State: sweepState(s), Began: s.Began,
+	}
 	if s.Cells > 0 {
 		line.RoundsDone = s.Done() / s.Cells
 	}

@@ -101,14 +101,12 @@ func printError(w io.Writer, err error) {
 	if err.Error() == "" {
 		return
 	}
-	var field *experiment.FieldError
-	if errors.As(err, &field) {
+	if _, ok := errors.AsType[*experiment.FieldError](err); ok {
 		fmt.Fprintln(w, err) // every fault of a matrix begins with its own place
 		return
 	}
 	fmt.Fprintln(w, "ceteris: "+err.Error())
-	var hint *experiment.HintError
-	if errors.As(err, &hint) {
+	if hint, ok := errors.AsType[*experiment.HintError](err); ok {
 		fmt.Fprintln(w, "hint: "+hint.Hint)
 	}
 }

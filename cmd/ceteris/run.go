@@ -91,7 +91,9 @@ func (a *app) run(ctx context.Context, o runOptions, files []string) error {
 // loadAll reads and checks all matrices. Nothing has begun yet: the first signal
 // ends it.
 func (a *app) loadAll(ctx context.Context, o runOptions, files []string) ([]*experiment.Matrix, error) {
-	stopping := a.interrupts.stopping
+	stopping, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer a.interrupts.onFirst(cancel)()
 	matrices := make([]*experiment.Matrix, len(files))
 	err := a.each(stopping, files, func(i int) (err error) {
 		matrices[i], err = a.load(stopping, files[i], o.runner)
@@ -100,7 +102,7 @@ func (a *app) loadAll(ctx context.Context, o runOptions, files []string) ([]*exp
 	switch {
 	case ctx.Err() != nil:
 		return nil, stopped(conduct.Result{Ended: conduct.EndedAborted})
-	case stopping.Err() != nil:
+	case a.interrupts.stopping.Err() != nil:
 		return nil, stopped(conduct.Result{Ended: conduct.EndedDrained})
 	default:
 		return matrices, err
@@ -122,8 +124,7 @@ func (a *app) each(ctx context.Context, files []string, do func(i int) error) er
 		case err == nil:
 			continue
 		}
-		var field *experiment.FieldError
-		if !errors.As(err, &field) { // that names its file by itself
+		if _, named := errors.AsType[*experiment.FieldError](err); !named { // that names its file by itself
 			err = fmt.Errorf("%s: %w", file, err)
 		}
 		printError(a.err, err)

@@ -22,6 +22,10 @@ type interrupts struct {
 // gently gives the first signal its softer meaning from now on.
 func (i *interrupts) gently() { i.gentle.Store(true) }
 
+// onFirst calls f with the first signal, at once if it has come, unless stop is
+// called before.
+func (i *interrupts) onFirst(f func()) (stop func() bool) { return context.AfterFunc(i.stopping, f) }
+
 // catch listens for signals until stop is called. A hang-up or a closed standard
 // output stops nothing. Both are received rather than ignored: what is ignored
 // would stay ignored in the services that are started.

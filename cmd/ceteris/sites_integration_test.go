@@ -95,10 +95,10 @@ func markedProcess(pid int) (thing, bool) {
 	x := thing{kind: "process"}
 	for kv := range strings.SplitSeq(string(environ), "\x00") {
 		name, value, _ := strings.Cut(kv, "=")
-		switch {
-		case name == "LISTEN":
+		switch name {
+		case "LISTEN":
 			x.ports = append(x.ports, value)
-		case name == "CETERIS_RUN":
+		case "CETERIS_RUN":
 			owner, rest, _ := strings.Cut(value, "#")
 			if x.owner, err = experiment.ParseOwner(owner); err != nil {
 				return thing{}, false
