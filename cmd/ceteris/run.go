@@ -71,13 +71,11 @@ func (a *app) run(ctx context.Context, o runOptions, files []string) error {
 		return err
 	}
 	defer closeStore()
-	if !o.shareHost {
-		unlock, err := lockHost()
-		if err != nil {
-			return err
-		}
-		defer unlock()
+	unlock, err := lockHost(o.shareHost)
+	if err != nil {
+		return err
 	}
+	defer unlock()
 	place, err := newOwnPlace(!slices.ContainsFunc(matrices, func(m *experiment.Matrix) bool { return m.Runner != experiment.RunnerDocker }))
 	if err != nil {
 		return err
