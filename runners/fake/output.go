@@ -65,7 +65,7 @@ func (s stdout) Write(b []byte) (int, error) {
 // follower reads standard output to its end. It belongs to one reader; Close may
 // come from another goroutine.
 type follower struct {
-	ctx  context.Context //nolint:containedctx // io.Reader has no place for one
+	ctx  context.Context // io.Reader has no place for one
 	out  *output
 	read int
 

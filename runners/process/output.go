@@ -203,7 +203,7 @@ const followPoll = 10 * time.Millisecond
 
 // follower reads a file until its writer has ended. It belongs to one reader.
 type follower struct {
-	ctx   context.Context //nolint:containedctx // io.Reader has no place for one
+	ctx   context.Context // io.Reader has no place for one
 	file  *os.File
 	ended <-chan struct{}
 }
