@@ -372,7 +372,6 @@ func (k *campaign) finish() {
 		case experiment.StatePending, experiment.StateRunning:
 			k.Errorf("run %d is %s", id, r.state)
 		default: // it counts for nothing
-		default: // it counts for nothing
 		}
 	}
 	if code != want {
