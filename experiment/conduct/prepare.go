@@ -1,0 +1,174 @@
+package conduct
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// sweep is the state of one invocation.
+type sweep struct {
+	*Conductor
+	req       Request
+	head      experiment.SweepHead
+	host      experiment.Host
+	placement experiment.Placement
+	images    experiment.Images
+	plans     map[experiment.CellKey]experiment.CellPlan
+	counts    map[experiment.RunState]int
+	progress  progress
+	infra     int                        // infrastructure failures in a row
+	failed    map[experiment.CellKey]int // rounds in a row in which the subject failed
+	tried     map[place]int              // attempts of this invocation
+}
+
+// place is what exactly one run counts for.
+type place struct {
+	cell  experiment.CellKey
+	round int
+}
+
+// prepare looks at the host and gets ready what the services run; nothing of it is
+// stored.
+func (c *Conductor) prepare(ctx context.Context, req Request) (*sweep, error) {
+	m := req.Matrix
+	cells := m.Cells()
+	s := &sweep{
+		Conductor: c, req: req, counts: map[experiment.RunState]int{},
+		failed: map[experiment.CellKey]int{}, tried: map[place]int{},
+	}
+	var err error
+	if s.host, err = c.Runner.Check(ctx); err != nil {
+		return nil, err
+	}
+	if s.placement, err = experiment.Place(m.Place, s.host.Cores, req.AcceptShared); err != nil {
+		return nil, err
+	}
+	if s.plans, err = s.plan(cells); err != nil {
+		return nil, err
+	}
+	if err := c.removeLeftovers(ctx); err != nil {
+		return nil, err
+	}
+	c.Events(Event{Kind: EventPreparing})
+	if s.images, err = c.Runner.Prepare(ctx, s.everything()); err != nil {
+		return nil, fmt.Errorf("prepare: %w", err)
+	}
+	return s, nil
+}
+
+// begin gives the sweep its row, and a plan mended after whatever ended the
+// invocation before.
+func (s *sweep) begin(ctx context.Context) error {
+	m, cells := s.req.Matrix, s.req.Matrix.Cells()
+	rounds := m.Repeat.Rounds
+	if s.req.Rounds > 0 {
+		rounds = s.req.Rounds
+	}
+	var err error
+	s.head, err = s.Store.BeginSweep(ctx, experiment.SweepSpec{
+		Matrix: m, Hash: m.Hash(), Cells: cells, Rounds: rounds, New: s.req.New,
+		Placement: s.placement, Host: s.host, Images: s.images, Invocation: s.req.Invocation,
+	})
+	if err != nil {
+		return fmt.Errorf("begin sweep: %w", err)
+	}
+	s.Events(Event{
+		Kind: EventSweep, Sweep: s.head.ID, Continued: s.head.Continued,
+		ImagesDiffer: s.head.Images != nil && !maps.Equal(s.head.Images, s.images),
+	})
+	if err := s.mend(ctx, cells); err != nil {
+		return err
+	}
+	if s.Pin != nil {
+		if err := s.Pin(s.placement.Conductor); err != nil {
+			return fmt.Errorf("pin the conductor: %w", err)
+		}
+	}
+	_, err = s.judge(ctx) // so that every cell has its row from the start
+	return err
+}
+
+// plan resolves all cells and puts every service on its cores.
+func (s *sweep) plan(cells []experiment.Cell) (map[experiment.CellKey]experiment.CellPlan, error) {
+	plans := make(map[experiment.CellKey]experiment.CellPlan, len(cells))
+	for _, cell := range cells {
+		p, err := s.req.Matrix.Plan(cell)
+		if err != nil {
+			return nil, err
+		}
+		if p.Services, err = startOrder(p.Services, p.Links); err != nil {
+			return nil, err
+		}
+		for i := range p.Services {
+			p.Services[i].Cores = s.placement.For(p.Services[i].Role)
+		}
+		plans[cell.Key] = p
+	}
+	return plans, nil
+}
+
+// everything lists each distinct service of all cells, once by what it runs.
+func (s *sweep) everything() []experiment.Service {
+	all := []experiment.Service{s.generator(experiment.Load{})}
+	if len(s.req.Matrix.Subject.Links) > 0 {
+		all = append(all, s.linkProxy(s.req.Matrix.Subject.Links))
+	}
+	seen := map[string]bool{}
+	for _, cell := range s.req.Matrix.Cells() {
+		for _, svc := range s.plans[cell.Key].Services {
+			if !seen[svc.Source()] {
+				seen[svc.Source()] = true
+				all = append(all, svc)
+			}
+		}
+	}
+	return all
+}
+
+// mend brings the plan of the sweep in order: runs that died are interrupted,
+// rounds that are split are planned anew.
+func (s *sweep) mend(ctx context.Context, cells []experiment.Cell) error {
+	runs, err := s.Store.Runs(ctx, s.head.ID)
+	if err != nil {
+		return fmt.Errorf("read the plan: %w", err)
+	}
+	r := mend(runs, cells, s.head.Rounds, s.req.Matrix.Repeat.Seed)
+	if err := s.Store.Reschedule(ctx, s.head.ID, r); err != nil {
+		return fmt.Errorf("mend the plan: %w", err)
+	}
+	pending, err := s.Store.Pending(ctx, s.head.ID)
+	if err != nil {
+		return fmt.Errorf("read the plan: %w", err)
+	}
+	s.progress = progress{total: s.head.Rounds * len(cells), done: s.head.Rounds*len(cells) - len(pending), start: s.Now()}
+	return nil
+}
+
+// removeLeftovers removes what provably dead owners left and names the rest.
+func (c *Conductor) removeLeftovers(ctx context.Context) error {
+	cleaner, ok := c.Runner.(experiment.Cleaner)
+	if !ok {
+		return nil
+	}
+	left, err := cleaner.Leftovers(ctx)
+	if err != nil {
+		return fmt.Errorf("look for leftovers: %w", err)
+	}
+	for _, l := range left {
+		switch l.Fate {
+		case experiment.OwnerDead:
+			if err := cleaner.Remove(ctx, l); err != nil {
+				c.Log.Warn("leftover stays", "kind", l.Kind, "name", l.Name, "err", err)
+				continue
+			}
+			c.Log.Info("removed a leftover", "kind", l.Kind, "name", l.Name)
+		case experiment.OwnerUnknown:
+			c.Log.Warn("left alone: its owner is not known here", "kind", l.Kind, "name", l.Name, "owner", l.Owner)
+		case experiment.OwnerAlive:
+		}
+	}
+	return nil
+}
