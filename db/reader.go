@@ -41,6 +41,8 @@ func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	case info.IsDir():
 		return nil, fmt.Errorf("database %s is a directory, not a file", path)
+	case !info.Mode().IsRegular(): // a pipe would block for ever
+		return nil, fmt.Errorf("database %s is no regular file", path)
 	}
 	r := &Reader{path: path, reading: reading{pool: pool(path, readPragmas, true)}}
 	err = r.check(ctx)

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/ceteris/ceteris/analysis/report"
 	"github.com/ceteris/ceteris/db"
@@ -21,10 +18,17 @@ type reading interface {
 
 // openReader opens the database for reading; it never creates one.
 func (a *app) openReader(ctx context.Context) (*db.Reader, error) {
-	if _, err := os.Stat(a.config.DB); errors.Is(err, fs.ErrNotExist) {
-		return nil, &usageError{experiment.WithHint(fmt.Errorf("no database at %s", a.config.DB), "name one with --db, or run a matrix first")}
+	r, err := db.OpenReadOnly(ctx, a.config.DB)
+	return r, wrongDatabase(ctx, err)
+}
+
+// wrongDatabase makes a file that is no database for us a wrong call: another --db
+// mends it. A lock, or a place where nothing can be locked, is none.
+func wrongDatabase(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil || errors.Is(err, experiment.ErrLocked) || errors.Is(err, experiment.ErrCannotRun) {
+		return err
 	}
-	return db.OpenReadOnly(ctx, a.config.DB)
+	return &usageError{err}
 }
 
 // withSweep opens the database and finds the sweep that an argument names.

@@ -63,8 +63,10 @@ corrected tests; everything is kept in one SQLite file.`,
 	})
 	root.AddCommand(
 		newRunCommand(a), newPlanCommand(a), newListCommand(a), newStatusCommand(a), newCompareCommand(a),
-		newExportCommand(a), newSQLCommand(a), newDoctorCommand(a), newCleanCommand(a),
+		newExportCommand(a), newSQLCommand(a), newDoctorCommand(a), newCleanCommand(a), newCompletionCommand(a),
 	)
+	root.SetHelpCommand(newHelpCommand())
+	root.CompletionOptions.DisableDefaultCmd = true
 	for _, cmd := range append(root.Commands(), root) {
 		if check := cmd.Args; check != nil {
 			cmd.Args = func(cmd *cobra.Command, args []string) error {

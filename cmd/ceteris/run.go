@@ -81,6 +81,9 @@ func (a *app) run(ctx context.Context, o runOptions, files []string) error {
 		return err
 	}
 	return a.each(ctx, files, func(i int) error {
+		if i > 0 && o.format == string(report.Text) {
+			fmt.Fprintln(a.out)
+		}
 		defer place.restore(a.log) // the next matrix is placed on all cores again
 		return a.runOne(ctx, o, matrices[i], store, place)
 	})
@@ -173,11 +176,11 @@ func (a *app) load(ctx context.Context, file, runner string) (*experiment.Matrix
 func (a *app) openStore(ctx context.Context) (store *db.DB, done func(), err error) {
 	lock, err := db.Lock(a.config.DB)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, wrongDatabase(ctx, err)
 	}
 	store, err = db.Open(ctx, a.config.DB, db.Options{Now: a.now, Log: a.log})
 	if err != nil {
-		return nil, nil, errors.Join(err, lock.Release())
+		return nil, nil, errors.Join(wrongDatabase(ctx, err), lock.Release())
 	}
 	return store, func() {
 		single, err := store.Close(context.WithoutCancel(ctx))

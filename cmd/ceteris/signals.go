@@ -47,6 +47,7 @@ func catch(parent context.Context, stderr io.Writer) (ctx context.Context, i *in
 			case <-got:
 			}
 			if !i.gentle.Load() || stopping.Err() != nil {
+				signal.Stop(got) // one more kills, whatever hangs
 				cancel()
 				return
 			}

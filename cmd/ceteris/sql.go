@@ -22,8 +22,11 @@ func newSQLCommand(a *app) *cobra.Command {
 		Example: `  ceteris sql "select factor, level, n, estimate, low, high from confidence_intervals where metric = 'throughput'"
   ceteris sql --views`,
 		Args: func(cmd *cobra.Command, args []string) error {
+			if views && len(args) > 0 {
+				return errors.New("--views takes no query")
+			}
 			if views {
-				return cobra.NoArgs(cmd, args)
+				return nil
 			}
 			return cobra.ExactArgs(1)(cmd, args)
 		},

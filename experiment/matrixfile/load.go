@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,23 +19,38 @@ import (
 const MaxBytes = 1 << 20
 
 // Load reads, fills in defaults and validates the matrix in the named file. The
-// faults of the matrix are *experiment.FieldError, joined and sorted by position;
-// a file that cannot be read is another error.
+// faults of the matrix are *experiment.FieldError, joined and sorted by position. A
+// file that cannot be read is such a fault, too, of the file as a whole.
 func Load(path string) (*experiment.Matrix, error) {
-	f, err := os.Open(path)
+	src, err := read(path)
 	if err != nil {
-		return nil, fmt.Errorf("read matrix: %w", err)
-	}
-	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("read matrix: %w", err)
+		var inner *fs.PathError
+		if errors.As(err, &inner) {
+			err = inner.Err // the path stands before it
+		}
+		return nil, &experiment.FieldError{At: experiment.Pos{File: path}, Err: err}
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("read matrix %s: %w", path, err)
 	}
 	return Parse(path, dir, src)
+}
+
+func read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errors.New("a directory, not a matrix file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, MaxBytes+1))
 }
 
 // Parse is Load for text that is already there: file names it in messages, dir is
