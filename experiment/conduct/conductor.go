@@ -85,6 +85,11 @@ func (c *Conductor) Conduct(ctx context.Context, req Request) (Result, error) {
 	// Whatever happened: keep, judge, close the books.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
+	// An engine may have finished what a dead ceteris had asked it for only after the
+	// first look.
+	if err := s.removeLeftovers(ctx, false); err != nil {
+		s.Log.Warn("leftovers may stay", "err", err)
+	}
 	results, err := s.judge(ctx)
 	inv := req.Invocation
 	inv.ID, inv.Sweep, inv.Ended, inv.Outcome = s.head.Invocation, s.head.ID, c.Now(), string(ending)

@@ -49,7 +49,7 @@ func (c *Conductor) prepare(ctx context.Context, req Request) (*sweep, error) {
 	if s.plans, err = s.plan(cells); err != nil {
 		return nil, err
 	}
-	if err := c.removeLeftovers(ctx); err != nil {
+	if err := c.removeLeftovers(ctx, true); err != nil {
 		return nil, err
 	}
 	c.Events(Event{Kind: EventPreparing})
@@ -147,8 +147,9 @@ func (s *sweep) mend(ctx context.Context, cells []experiment.Cell) error {
 	return nil
 }
 
-// removeLeftovers removes what provably dead owners left and names the rest.
-func (c *Conductor) removeLeftovers(ctx context.Context) error {
+// removeLeftovers removes what provably dead owners left. It names the rest, if
+// that is wanted.
+func (c *Conductor) removeLeftovers(ctx context.Context, name bool) error {
 	cleaner, ok := c.Runner.(experiment.Cleaner)
 	if !ok {
 		return nil
@@ -166,7 +167,9 @@ func (c *Conductor) removeLeftovers(ctx context.Context) error {
 			}
 			c.Log.Info("removed a leftover", "kind", l.Kind, "name", l.Name)
 		case experiment.OwnerUnknown:
-			c.Log.Warn("left alone: its owner is not known here", "kind", l.Kind, "name", l.Name, "owner", l.Owner)
+			if name {
+				c.Log.Warn("left alone: its owner is not known here", "kind", l.Kind, "name", l.Name, "owner", l.Owner)
+			}
 		case experiment.OwnerAlive:
 		}
 	}
