@@ -249,6 +249,11 @@ func TestJudgeRun(t *testing.T) {
 			[]found{{"host-noise", warn, "the hypervisor took 5.1% of the host's processor time (limit 5%)"}},
 		},
 		"host-noise just under": {[]func(*experiment.Outcome){observe("host.steal", 0.05)}, nil},
+		"host-noise by others above": {
+			[]func(*experiment.Outcome){observe("host.other", 1.01)},
+			[]found{{"host-noise", warn, "other processes used 1.01 of the host's 4 cores (limit 25%)"}},
+		},
+		"host-noise by others just under": {[]func(*experiment.Outcome){observe("host.other", 1)}, nil},
 		"engine-busy above": {
 			[]func(*experiment.Outcome){observe("engine.cpu", 0.21)},
 			[]found{{"engine-busy", note, "the engine used 0.21 of the host's 4 cores (limit 5%)"}},
