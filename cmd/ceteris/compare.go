@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,15 +17,33 @@ import (
 )
 
 type compareOptions struct {
-	confidence float64
+	confidence confidence
 	failOn     string
 	format     string
 }
 
 func (o *compareOptions) addFlags(fs *pflag.FlagSet) {
-	fs.Float64Var(&o.confidence, "confidence", 0, "compute again with this confidence, as 0.99; nothing is written")
+	fs.Var(&o.confidence, "confidence", "compute again with this confidence, as 0.99; nothing is written")
 	fs.StringVar(&o.failOn, "fail-on", "", "exit with 6 if a cell is proven: worse")
 }
+
+// confidence is the value of --confidence; 0 is its absence.
+type confidence float64
+
+// Set implements pflag.Value.
+func (c *confidence) Set(text string) error {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(x >= 0.5 && x <= 0.9999) { // NaN is neither
+		return errors.New("want 0.5 to 0.9999")
+	}
+	*c = confidence(x)
+	return nil
+}
+
+func (c *confidence) String() string { return strconv.FormatFloat(float64(*c), 'g', -1, 64) }
+
+// Type implements pflag.Value.
+func (*confidence) Type() string { return "float" }
 
 func newCompareCommand(a *app) *cobra.Command {
 	var o compareOptions
@@ -45,9 +64,6 @@ SWEEP is an id, the first six or more digits of a hash, the name of a matrix
 }
 
 func (a *app) compare(ctx context.Context, o compareOptions, args []string) error {
-	if o.confidence != 0 && (o.confidence < 0.5 || o.confidence > 0.9999) {
-		return &usageError{fmt.Errorf("--confidence %v: want 0.5 to 0.9999", o.confidence)}
-	}
 	if o.failOn != "" && o.failOn != string(experiment.VerdictWorse) {
 		return &usageError{fmt.Errorf("--fail-on %s: want worse", o.failOn)}
 	}
@@ -57,7 +73,7 @@ func (a *app) compare(ctx context.Context, o compareOptions, args []string) erro
 			return err
 		}
 		if o.confidence != 0 {
-			if err := recompute(&rep, o.confidence); err != nil {
+			if err := recompute(&rep, float64(o.confidence)); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/spf13/viper"
 )
@@ -32,7 +33,7 @@ func loadConfig(dir string, getenv func(string) string, dbFlag string) (config, 
 	}
 	for _, key := range v.AllKeys() {
 		if !slices.Contains(configKeys(), key) {
-			return config{}, &usageError{fmt.Errorf("%s: unknown key %s (known: %v)", path, key, configKeys())}
+			return config{}, &usageError{fmt.Errorf("%s: unknown key %s (known: %s)", path, key, strings.Join(configKeys(), ", "))}
 		}
 	}
 	if env := getenv("CETERIS_DB"); env != "" {

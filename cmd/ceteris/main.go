@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -34,6 +35,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitOK
 	}
 	code := exitCode(ctx, err)
+	if errors.Is(err, syscall.EPIPE) && !interrupts.gentle.Load() {
+		return code // the reader has seen enough: nothing to talk about
+	}
 	printError(screen, err)
 	return code
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,7 @@ import (
 
 type planOptions struct {
 	runner string
-	rounds int
+	rounds rounds
 	format string
 }
 
@@ -28,13 +27,13 @@ func newPlanCommand(a *app) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.plan(cmd.Context(), o, args[0]) },
 	}
 	cmd.Flags().StringVar(&o.runner, "runner", "", "docker, process or auto, instead of the matrix's choice")
-	cmd.Flags().IntVar(&o.rounds, "rounds", 0, "planned rounds (default as the matrix says)")
+	cmd.Flags().Var(&o.rounds, "rounds", "planned rounds (default as the matrix says)")
 	formatFlag(cmd, &o.format, report.Formats()...)
 	return cmd
 }
 
 func (a *app) plan(ctx context.Context, o planOptions, file string) error {
-	if err := errors.Join(checkRounds(o.rounds), checkRunner(o.runner)); err != nil {
+	if err := checkRunner(o.runner); err != nil {
 		return err
 	}
 	m, err := a.load(ctx, file, o.runner)
@@ -42,7 +41,7 @@ func (a *app) plan(ctx context.Context, o planOptions, file string) error {
 		return err
 	}
 	if o.rounds > 0 {
-		m.Repeat.Rounds = o.rounds
+		m.Repeat.Rounds = int(o.rounds)
 	}
 	runner, err := a.newRunner(m.Runner, "")
 	if err != nil {

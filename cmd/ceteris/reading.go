@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/ceteris/ceteris/analysis/report"
 	"github.com/ceteris/ceteris/db"
@@ -41,6 +42,9 @@ func (a *app) withSweep(ctx context.Context, args []string, use func(*db.Reader,
 	ref := "latest"
 	if len(args) > 0 {
 		ref = args[0]
+	}
+	if ref == "" {
+		return fmt.Errorf("%w: the name is empty", experiment.ErrUnknownSweep)
 	}
 	id, err := r.Resolve(ctx, ref)
 	if err != nil {

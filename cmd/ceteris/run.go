@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,7 +22,7 @@ import (
 )
 
 type runOptions struct {
-	rounds       int
+	rounds       rounds
 	fresh        bool
 	runner       string
 	acceptShared bool
@@ -30,7 +31,7 @@ type runOptions struct {
 }
 
 func (o *runOptions) addFlags(fs *pflag.FlagSet) {
-	fs.IntVar(&o.rounds, "rounds", 0, "planned rounds; more than before extends the sweep (default as the matrix says)")
+	fs.Var(&o.rounds, "rounds", "planned rounds; more than before extends the sweep (default as the matrix says)")
 	fs.BoolVar(&o.fresh, "new", false, "start another sweep of the same matrix instead of continuing the newest")
 	fs.StringVar(&o.runner, "runner", "", "docker, process or auto, instead of the matrix's choice")
 	fs.BoolVar(&o.acceptShared, "accept-shared", false, "measure on one core, shared by subject and generator")
@@ -58,7 +59,7 @@ finishes the run under way and keeps everything; the second aborts.`,
 // run executes matrices one after another: all are read and checked before the
 // first begins, and one that fails does not stop the next.
 func (a *app) run(ctx context.Context, o runOptions, files []string) error {
-	if err := errors.Join(checkRounds(o.rounds), checkRunner(o.runner)); err != nil {
+	if err := checkRunner(o.runner); err != nil {
 		return err
 	}
 	a.interrupts.gently()
@@ -142,13 +143,23 @@ func (a *app) each(ctx context.Context, files []string, do func(i int) error) er
 // maxRounds bounds the rounds of a sweep.
 const maxRounds = 1000
 
-// checkRounds checks --rounds; 0 is its absence.
-func checkRounds(n int) error {
-	if n < 0 || n > maxRounds {
-		return &usageError{fmt.Errorf("--rounds %d: want 1 to %d", n, maxRounds)}
+// rounds is the value of --rounds; 0 is its absence.
+type rounds int
+
+// Set implements pflag.Value.
+func (r *rounds) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxRounds {
+		return fmt.Errorf("want 1 to %d", maxRounds)
 	}
+	*r = rounds(n)
 	return nil
 }
+
+func (r *rounds) String() string { return strconv.Itoa(int(*r)) }
+
+// Type implements pflag.Value.
+func (*rounds) Type() string { return "int" }
 
 // checkRunner checks --runner; empty is its absence.
 func checkRunner(name string) error {
@@ -214,7 +225,7 @@ func (a *app) runOne(ctx context.Context, o runOptions, m *experiment.Matrix, st
 		Pin: place.pin,
 	}
 	result, err := c.Conduct(ctx, conduct.Request{
-		Matrix: m, Rounds: o.rounds, New: o.fresh, AcceptShared: o.acceptShared, Drain: a.interrupts.stopping.Done(),
+		Matrix: m, Rounds: int(o.rounds), New: o.fresh, AcceptShared: o.acceptShared, Drain: a.interrupts.stopping.Done(),
 		Invocation: experiment.Invocation{Began: a.now(), Owner: owner.String(), Command: os.Args, Version: version, ShareHost: o.shareHost},
 	})
 	show.close()

@@ -213,8 +213,8 @@ func (r *reader) judge(v *value) experiment.Settings {
 }
 
 func (r *reader) guard(f field) experiment.GuardSetting {
-	known := slices.Sorted(maps.Keys(guardCodes()))
-	movable, ok := guardCodes()[f.name]
+	known := slices.Sorted(maps.Keys(GuardCodes()))
+	movable, ok := GuardCodes()[f.name]
 	if !ok {
 		hint := "known: " + strings.Join(known, ", ")
 		if near := experiment.Suggest(f.name, known); near != "" {
@@ -237,9 +237,9 @@ func (r *reader) guard(f field) experiment.GuardSetting {
 	return experiment.GuardSetting{Above: &above}
 }
 
-// guardCodes are the codes of all guards, and whether they have a threshold that
-// is a share.
-func guardCodes() map[string]bool {
+// GuardCodes are the codes of all guards that a matrix may name under judge.guards,
+// and whether they have a threshold, a share, that it may move.
+func GuardCodes() map[string]bool {
 	return map[string]bool{
 		"generator-cpu": true, "generator-late": true, "shared-cores": false, "emulated-image": false,
 		"rate-missed": true, "dropped": true, "errors": true, "window-short": true, "not-warm": true,
@@ -248,6 +248,6 @@ func guardCodes() map[string]bool {
 		"not-equal": false, "work-differs": true, "host-noise": true, "host-suspended": false,
 		"conductor-paused": false, "engine-busy": true, "engine-elsewhere": false, "spread": true,
 		"ceiling": true, "a-a-failed": false, "result-incomplete": false, "limit-not-applied": false,
-		"level-out-of-reach": false,
+		"level-out-of-reach": false, "control-differs": false, "noisy-cell": false, "round-without-baseline": false,
 	}
 }
