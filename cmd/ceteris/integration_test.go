@@ -19,7 +19,7 @@ import (
 const requireEnv = "CETERIS_REQUIRE_DOCKER"
 
 // patience bounds what takes seconds on an idle host.
-const patience = 3 * time.Minute
+const patience = 5 * time.Minute
 
 // engine gives a client of the engine, or skips the test where none answers.
 func engine(t *testing.T) *client.Client {

@@ -363,9 +363,7 @@ func (k *campaign) finish() {
 	for id, r := range now {
 		switch experiment.RunState(r.state) {
 		case experiment.StateInvalid:
-			if r.owner.PID == c.pid() {
-				want = exitEarly
-			}
+			want = exitEarly
 			places[fmt.Sprintf("%s, round %d", r.cell, r.round)]++
 		case experiment.StateOK, experiment.StateFailedSubject, experiment.StateSkipped:
 			places[fmt.Sprintf("%s, round %d", r.cell, r.round)]++
