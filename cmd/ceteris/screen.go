@@ -23,8 +23,9 @@ func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.bars != nil {
-		if n, err := s.bars.Write(p); err == nil {
-			return n, nil
+		// What the terminal echoes (^C) has moved the cursor off the bar's start.
+		if _, err := s.bars.Write(append([]byte("\r"), p...)); err == nil {
+			return len(p), nil
 		}
 	}
 	return s.w.Write(p)
