@@ -24,8 +24,7 @@ const MaxBytes = 1 << 20
 func Load(path string) (*experiment.Matrix, error) {
 	src, err := read(path)
 	if err != nil {
-		var inner *fs.PathError
-		if errors.As(err, &inner) {
+		if inner, ok := errors.AsType[*fs.PathError](err); ok {
 			err = inner.Err // the path stands before it
 		}
 		return nil, &experiment.FieldError{At: experiment.Pos{File: path}, Err: err}
