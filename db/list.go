@@ -117,7 +117,7 @@ func byHash(all []SweepSummary, ref string) (int64, error) {
 // known lists sweeps for a hint, the newest ten.
 func known(all []SweepSummary) string {
 	var b strings.Builder
-	b.WriteString("there are ")
+	b.WriteString("known: ")
 	for i, s := range all {
 		if i == 10 {
 			fmt.Fprintf(&b, " and %d older", len(all)-i)
