@@ -123,8 +123,8 @@ type Sampling interface {
 }
 
 // LoadReader reads the output of a generator up to its end. on is called for
-// each event as it arrives. An incomplete result wraps ErrIncomplete; what was
-// read is returned beside it.
+// each event as it arrives. An incomplete result wraps ErrIncomplete; a failure of r
+// itself wraps r's error instead. What was read is returned beside both.
 type LoadReader interface {
 	Read(ctx context.Context, r io.Reader, on func(LoadEvent)) (LoadResult, error)
 }

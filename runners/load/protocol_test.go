@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -237,8 +240,31 @@ func TestReadEndsWithItsContext(t *testing.T) {
 		cancel()
 	}()
 	_, err := Reader{}.Read(ctx, r, nil)
-	if !errors.Is(err, experiment.ErrIncomplete) || !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want ErrIncomplete and Canceled", err)
+	if errors.Is(err, experiment.ErrIncomplete) || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want Canceled and not ErrIncomplete", err)
+	}
+}
+
+// Only the generator can leave its result incomplete. A stream that fails, at the
+// begin, inside a line or between two, says nothing about it.
+func TestAFailingStreamIsNoFaultOfTheGenerator(t *testing.T) {
+	whole := string(sampleStream(t))
+	line := strings.IndexByte(whole, '\n') + 1
+	for name, after := range map[string]int{"at the begin": 0, "inside a line": line + 20, "between two lines": line} {
+		t.Run(name, func(t *testing.T) {
+			for fault, incomplete := range map[error]bool{
+				syscall.EIO: false, net.ErrClosed: false, io.ErrClosedPipe: false,
+				io.ErrUnexpectedEOF: true, io.EOF: true,
+			} {
+				_, err := Reader{}.Read(t.Context(), io.MultiReader(strings.NewReader(whole[:after]), iotest.ErrReader(fault)), nil)
+				if got := errors.Is(err, experiment.ErrIncomplete); err == nil || got != incomplete {
+					t.Errorf("%v: got %v, ErrIncomplete is %t, want %t", fault, err, got, incomplete)
+				}
+				if !incomplete && !errors.Is(err, fault) {
+					t.Errorf("got %v, want it to wrap %v", err, fault)
+				}
+			}
+		})
 	}
 }
 

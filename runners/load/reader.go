@@ -30,11 +30,13 @@ type Reader struct{}
 
 var _ experiment.LoadReader = Reader{}
 
-// Read reads up to the last line of the protocol and calls on (which may be nil) for each
-// event as it arrives. A gap, a wrong checksum, anything that is not the
-// protocol, an end before its time, or sizes beyond
-// reason wrap experiment.ErrIncomplete; what was read so far is returned beside
-// it. When ctx ends, r is closed if it can be, and the error wraps the cause too.
+// Read reads up to the last line of the protocol and calls on (which may be nil) for
+// each event as it arrives. What the generator did wrong wraps
+// experiment.ErrIncomplete: a gap, a wrong checksum, giving up, anything that is not
+// the protocol, an end before its time, sizes beyond reason. Where r itself fails,
+// the error wraps r's and not that one: nothing is known of the generator then. When
+// ctx ends, r is closed if it can be, and the error wraps the cause alone. What was
+// read so far is returned beside every error.
 func (Reader) Read(ctx context.Context, r io.Reader, on func(experiment.LoadEvent)) (experiment.LoadResult, error) {
 	if c, ok := r.(io.Closer); ok {
 		defer context.AfterFunc(ctx, func() { _ = c.Close() })()
@@ -45,12 +47,15 @@ func (Reader) Read(ctx context.Context, r io.Reader, on func(experiment.LoadEven
 		if err == nil {
 			err = d.next()
 		}
+		var broken *streamError
 		switch {
 		case err == nil:
 		case errors.Is(err, errEnd):
 			return d.out, nil
-		case ctx.Err() != nil:
-			return d.out, fmt.Errorf("read load result: %w after line %d: %w", experiment.ErrIncomplete, d.n, context.Cause(ctx))
+		case ctx.Err() != nil: // whatever was seen of its end
+			return d.out, fmt.Errorf("read load result after line %d: %w", d.n, context.Cause(ctx))
+		case errors.As(err, &broken):
+			return d.out, fmt.Errorf("read load result after line %d: %w", d.n, broken.err)
 		default:
 			return d.out, fmt.Errorf("read load result: %w after line %d: %w", experiment.ErrIncomplete, d.n, err)
 		}
@@ -60,6 +65,11 @@ func (Reader) Read(ctx context.Context, r io.Reader, on func(experiment.LoadEven
 // errEnd says that the last line was read: the result is whole, and what the
 // generator does from then on is no part of it.
 var errEnd = errors.New("end of stream")
+
+// streamError is a failure of the stream, which is no fault of what it carries.
+type streamError struct{ err error }
+
+func (e *streamError) Error() string { return e.err.Error() }
 
 // decoder is the state of one reading.
 type decoder struct {
@@ -226,15 +236,18 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 			return nil, fmt.Errorf("a line of more than %d bytes", MaxLine)
 		case err == nil:
 			return append(line, part...), nil
-		case errors.Is(err, io.EOF) && len(line)+len(part) == 0:
+		case ended(err) && len(line)+len(part) == 0:
 			return nil, errors.New("the output ended before its last line")
-		case errors.Is(err, io.EOF):
+		case ended(err):
 			return nil, fmt.Errorf("the output ended inside a line: %q", clip(string(append(line, part...))))
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, err
+			return nil, &streamError{err}
 		}
 		line = append(line, part...)
 	}
 }
+
+// ended tells an end of the output from a failure to read it.
+func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 func clip(s string) string { return s[:min(len(s), maxQuote)] }
