@@ -119,6 +119,51 @@ func checkArithmetic(t testing.TB, r experiment.LoadResult, l experiment.Load) {
 	checkSums(t, r, r.Series, l.Measure)
 }
 
+// slowWriter holds up whoever writes to it.
+type slowWriter struct {
+	io.Writer
+	delay time.Duration
+}
+
+func (w slowWriter) Write(b []byte) (int, error) {
+	time.Sleep(w.delay)
+	return w.Writer.Write(b)
+}
+
+// A phase begins when it was planned to, not when its line could be written: what is
+// counted between two phases (output, say) is cut at these moments.
+func TestALateReporterTellsThePlannedTimes(t *testing.T) {
+	l := experiment.Load{
+		Ramp: 500 * ms, Warmup: 700 * ms, Measure: 2 * time.Second, Timeout: time.Second,
+		Closed: &experiment.ClosedLoad{Users: 2}, Target: "memory:80", Method: "GET", Path: template(t, "/"), KeepAlive: true, Connections: 2,
+	}
+	for _, delay := range []time.Duration{150 * ms, 900 * ms, 5 * time.Second} { // behind by a line, by a phase, by the whole load
+		t.Run(delay.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out bytes.Buffer
+				m := constant(30 * ms)
+				start := time.Now().Add(delay) // after the first line
+				if err := (Generator{Load: l, Dial: m.dial, Out: slowWriter{&out, delay}, coarse: true}).Run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				m.wait.Wait()
+				var got []experiment.LoadEvent
+				if _, err := (Reader{}).Read(t.Context(), &out, func(e experiment.LoadEvent) {
+					if e.Phase != "" && e.Phase != experiment.PhaseDone {
+						got = append(got, e)
+					}
+				}); err != nil {
+					t.Fatal(err)
+				}
+				want := Timeline(start, l)
+				if d := cmp.Diff(got, want[:len(want)-1]); d != "" {
+					t.Errorf("phases (-got +want):\n%s", d)
+				}
+			})
+		})
+	}
+}
+
 func constant(delay time.Duration) *memory {
 	return &memory{reply: func(int) (time.Duration, string) { return delay, ok2 }}
 }

@@ -14,7 +14,8 @@ import (
 const lineEvery = time.Second
 
 // report writes phases and slices while the load is driven, and the result after
-// it. Slices are reduced as they close, a little at a time, because this work
+// it. A phase is told with the moment at which it begins by plan, however late the
+// reporter wakes: what belongs to it is counted by that moment. Slices are reduced as they close, a little at a time, because this work
 // shares the core with the sending.
 func (r *run) report(ctx context.Context, out *Encoder, over <-chan struct{}) error {
 	phases := r.phases()
@@ -39,7 +40,7 @@ func (r *run) report(ctx context.Context, out *Encoder, over <-chan struct{}) er
 		}
 		now := r.clock.now()
 		for len(phases) > 0 && phases[0].begin <= now {
-			if err := out.Phase(phases[0].phase, time.Now()); err != nil {
+			if err := out.Phase(phases[0].phase, r.clock.time(phases[0].begin)); err != nil {
 				return err
 			}
 			phases = phases[1:]
@@ -67,7 +68,7 @@ func (r *run) report(ctx context.Context, out *Encoder, over <-chan struct{}) er
 func (r *run) finish(out *Encoder, phases []phaseBegin, points []experiment.SeriesPoint) error {
 	end := r.clock.now()
 	for _, p := range phases {
-		if err := out.Phase(p.phase, time.Now()); err != nil {
+		if err := out.Phase(p.phase, r.clock.time(p.begin)); err != nil {
 			return err
 		}
 	}
