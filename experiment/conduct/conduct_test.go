@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -52,6 +53,9 @@ type stage struct {
 	store  *db.DB
 	drain  chan struct{}
 	on     func(conduct.Event)
+	reader experiment.LoadReader
+
+	execFault func(n int) error // of the n-th command inside a service; nil: none
 }
 
 func newStage(t *testing.T) *stage {
@@ -64,7 +68,7 @@ func newStage(t *testing.T) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{t: t, matrix: m.ForRunner(experiment.RunnerDocker), store: store, drain: make(chan struct{}), on: func(conduct.Event) {}}
+	s := &stage{t: t, matrix: m.ForRunner(experiment.RunnerDocker), store: store, drain: make(chan struct{}), on: func(conduct.Event) {}, reader: load.Reader{}}
 	s.script.Instant = true
 	s.script.Service = s.behave(fake.Behaviour{})
 	t.Cleanup(func() {
@@ -107,8 +111,11 @@ func (s *stage) conduct(ctx context.Context) (conduct.Result, error) {
 	s.t.Helper()
 	s.runner = fake.New(s.script)
 	c := &conduct.Conductor{
-		Runner: s.runner, Reader: load.Reader{}, Judge: guard.New(), Analyst: analysis.New(), Store: s.store,
+		Runner: s.runner, Reader: s.reader, Judge: guard.New(), Analyst: analysis.New(), Store: s.store,
 		Generator: experiment.Build{Binary: "/loadgen"}, Log: slog.New(slog.DiscardHandler), Now: time.Now, Events: s.on,
+	}
+	if s.execFault != nil {
+		c.Runner = &flaky{Runner: s.runner, fault: s.execFault}
 	}
 	r, err := c.Conduct(ctx, conduct.Request{
 		Matrix: s.matrix, Drain: s.drain,
@@ -305,30 +312,121 @@ func TestSubjectDiesUnderLoad(t *testing.T) {
 	}
 }
 
+// readerFunc is an experiment.LoadReader.
+type readerFunc func(context.Context, io.Reader) error
+
+func (f readerFunc) Read(ctx context.Context, r io.Reader, on func(experiment.LoadEvent)) (experiment.LoadResult, error) {
+	if err := f(ctx, r); err != nil {
+		return experiment.LoadResult{}, err
+	}
+	return load.Reader{}.Read(ctx, r, on)
+}
+
 // A generator that hangs costs its run, by the hard limit, and nothing else.
 func TestHardLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
-		s.script.Instant = false
 		s.matrix.Repeat.Rounds = 1
-		answer := s.script.Service
-		s.script.Service = func(r fake.Run, svc experiment.Service) fake.Behaviour {
-			if svc.Name == "app" && r.N == 1 {
-				b := answer(r, svc)
-				b.Exec = func([]string) experiment.ExecResult {
-					time.Sleep(time.Hour)
-					return experiment.ExecResult{}
-				}
-				return b
+		first := true
+		s.reader = readerFunc(func(ctx context.Context, _ io.Reader) error {
+			if !first {
+				return nil
 			}
-			return answer(r, svc)
-		}
+			first = false
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		began := time.Now()
 		s.mustConduct()
-		got := s.states()
-		if got["ok"] != 4 || len(got) != 2 {
-			t.Errorf("got %v, want one failed run and four that are ok", got)
+		s.wantStates(map[string]int{"ok": 4, "failed:infrastructure (hard limit of the run: context deadline exceeded)": 1})
+		// load 6 s, ready 60 s and 10 s, confirm 10 s, two logs 60 s, slack 30 s
+		if took := time.Since(began); took < 170*time.Second || took > 190*time.Second {
+			t.Errorf("took %v, want the hard limit of 176 s and little more", took)
 		}
 	})
+}
+
+// What carries a question or a result is not the subject: its failures are tried
+// once more, and are no verdict.
+func TestCarrierFails(t *testing.T) {
+	t.Run("the output of the generator", func(t *testing.T) {
+		s := newStage(t)
+		broken := 0
+		s.reader = readerFunc(func(context.Context, io.Reader) error {
+			if broken++; broken == 2 {
+				return errors.New("connection reset by the engine")
+			}
+			return nil
+		})
+		s.mustConduct()
+		s.wantStates(map[string]int{"ok": 12, "failed:infrastructure (connection reset by the engine)": 1})
+	})
+	t.Run("a command inside the subject", func(t *testing.T) {
+		s := newStage(t)
+		s.execFault = func(n int) error {
+			if n == 2 {
+				return errors.New("the engine does not answer")
+			}
+			return nil
+		}
+		s.mustConduct()
+		s.wantStates(map[string]int{"ok": 12, "failed:infrastructure (confirm service app: run settings: the engine does not answer)": 1})
+	})
+	t.Run("for one cell in both attempts", func(t *testing.T) {
+		s := newStage(t)
+		s.script.Open = func(r fake.Run) error {
+			if r.N == 2 || r.N == 5 {
+				return errors.New("engine hiccup")
+			}
+			return nil
+		}
+		if r := s.mustConduct(); r.Ended != conduct.EndedDone || r.Missing != 1 {
+			t.Errorf("ended %s, %d missing; want done, 1 missing", r.Ended, r.Missing)
+		}
+		s.wantStates(map[string]int{"ok": 11, "failed:infrastructure (open an environment: engine hiccup)": 2})
+	})
+}
+
+// flaky is a runner whose commands inside services may fail on the way.
+type flaky struct {
+	*fake.Runner
+	fault func(n int) error
+	n     int
+}
+
+func (f *flaky) Open(ctx context.Context, key experiment.RunKey) (experiment.Env, error) {
+	env, err := f.Runner.Open(ctx, key)
+	return flakyEnv{env, f}, err
+}
+
+type flakyEnv struct {
+	experiment.Env
+	of *flaky
+}
+
+func (e flakyEnv) Launch(ctx context.Context, s experiment.Service) (experiment.Proc, error) {
+	p, err := e.Env.Launch(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return flakyProc{p, e.of}, nil
+}
+
+type flakyProc struct {
+	experiment.Proc
+	of *flaky
+}
+
+func (p flakyProc) Exec(ctx context.Context, argv []string) (experiment.ExecResult, error) {
+	p.of.n++
+	if err := p.of.fault(p.of.n); err != nil {
+		return experiment.ExecResult{}, err
+	}
+	return p.Proc.(experiment.Execer).Exec(ctx, argv)
+}
+
+func (p flakyProc) ReadFile(ctx context.Context, path string) ([]byte, error) {
+	return p.Proc.(experiment.Execer).ReadFile(ctx, path)
 }
 
 func TestDrainKeepsAndResumes(t *testing.T) {

@@ -61,6 +61,7 @@ type Result struct {
 	Sweep   int64 // 0 if it was drained or aborted before the sweep was begun
 	Ended   Ending
 	Counts  map[experiment.RunState]int // of the runs of this invocation
+	Missing int                         // cells that lack a round, because both attempts at it failed by the infrastructure
 	Results experiment.Results
 }
 
@@ -78,26 +79,41 @@ func (c *Conductor) Conduct(ctx context.Context, req Request) (Result, error) {
 	case err != nil:
 		return Result{}, err
 	}
-	if err := s.begin(ctx); err != nil {
-		return Result{}, err
+	beginErr := s.begin(ctx)
+	ending, runErr := EndedAborted, beginErr
+	if beginErr == nil {
+		ending, runErr = s.rounds(ctx)
 	}
-	ending, runErr := s.rounds(ctx)
-	// Whatever happened: keep, judge, close the books.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	return s.end(context.WithoutCancel(ctx), ending, runErr)
+}
+
+// endTimeout bounds each part of the end of an invocation.
+const endTimeout = time.Minute
+
+// end keeps, judges and closes the books, whatever happened, and looks for
+// leftovers once more: an engine may have finished what a dead ceteris had asked of
+// it only after the first look.
+func (s *sweep) end(ctx context.Context, ending Ending, runErr error) (Result, error) {
+	result := Result{Sweep: s.head.ID, Ended: ending, Counts: s.counts, Missing: s.missing}
+	if s.head.ID == 0 {
+		return result, runErr
+	}
+	books, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	// An engine may have finished what a dead ceteris had asked it for only after the
-	// first look.
-	if err := s.removeLeftovers(ctx, false); err != nil {
-		s.Log.Warn("leftovers may stay", "err", err)
-	}
-	results, err := s.judge(ctx)
-	inv := req.Invocation
-	inv.ID, inv.Sweep, inv.Ended, inv.Outcome = s.head.Invocation, s.head.ID, c.Now(), string(ending)
+	results, err := s.judge(books)
+	result.Results = results
+	inv := s.req.Invocation
+	inv.ID, inv.Sweep, inv.Ended, inv.Outcome = s.head.Invocation, s.head.ID, s.Now(), string(ending)
 	if runErr != nil {
 		inv.Outcome = "failed: " + runErr.Error()
 	}
-	err = errors.Join(runErr, err, c.Store.EndInvocation(ctx, inv))
-	return Result{Sweep: s.head.ID, Ended: ending, Counts: s.counts, Results: results}, err
+	err = errors.Join(runErr, err, s.Store.EndInvocation(books, inv))
+	looking, stop := context.WithTimeout(ctx, endTimeout)
+	defer stop()
+	if err := s.removeLeftovers(looking, false); err != nil {
+		s.Log.Warn("leftovers may stay", "err", err)
+	}
+	return result, err
 }
 
 // untilDrain gives a context that ends when drain is closed, too.

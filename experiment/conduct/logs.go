@@ -11,7 +11,7 @@ import (
 // logKeep is how much is kept of the beginning and of the end of a log, in bytes.
 const logKeep = 256 << 10
 
-// logsTimeout bounds the reading of logs after a run.
+// logsTimeout bounds the reading of one log after a run.
 const logsTimeout = 30 * time.Second
 
 func logsOf(p experiment.Proc) func(context.Context) (io.ReadCloser, error) {
@@ -21,13 +21,12 @@ func logsOf(p experiment.Proc) func(context.Context) (io.ReadCloser, error) {
 // keepLogs takes the first and last part of every service's log. The generator's
 // output is the result itself and is kept only where it gave none.
 func (r *oneRun) keepLogs(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logsTimeout)
-	defer cancel()
-	for name, proc := range r.procs {
+	ctx = context.WithoutCancel(ctx)
+	for _, name := range r.names() {
 		if name == experiment.GeneratorName && r.outcome.Result.Window > 0 {
 			continue
 		}
-		body, full, err := headAndTail(ctx, proc)
+		body, full, err := headAndTail(ctx, r.procs[name])
 		if err != nil {
 			r.Log.Warn("log not kept", "run", r.outcome.Run.ID, "service", name, "err", err)
 			continue
@@ -39,6 +38,8 @@ func (r *oneRun) keepLogs(ctx context.Context) {
 }
 
 func headAndTail(ctx context.Context, p experiment.Proc) (body []byte, full int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, logsTimeout)
+	defer cancel()
 	logs, err := p.Logs(ctx, false)
 	if err != nil {
 		return nil, 0, err
@@ -80,12 +81,12 @@ func (r *oneRun) measureLogs(ctx context.Context, s *sampler) {
 	if !ok || !counted || done <= 0 {
 		return
 	}
-	for name, proc := range r.procs {
-		meter, ok := proc.(experiment.LogMeter)
+	for _, name := range r.names() {
+		meter, ok := r.procs[name].(experiment.LogMeter)
 		if !ok {
 			continue
 		}
-		v, err := meter.LogVolume(ctx, from, to)
+		v, err := logVolume(ctx, meter, from, to)
 		if err != nil {
 			r.Log.Warn("log not counted", "run", r.outcome.Run.ID, "service", name, "err", err)
 			continue
@@ -93,4 +94,10 @@ func (r *oneRun) measureLogs(ctx context.Context, s *sampler) {
 		r.observe(name+".log_bytes", experiment.PhaseMeasure, float64(v.Bytes)/done, experiment.UnitBytes)
 		r.observe(name+".log_lines", experiment.PhaseMeasure, float64(v.Lines)/done, experiment.UnitCount)
 	}
+}
+
+func logVolume(ctx context.Context, m experiment.LogMeter, from, to time.Time) (experiment.LogVolume, error) {
+	ctx, cancel := context.WithTimeout(ctx, logsTimeout)
+	defer cancel()
+	return m.LogVolume(ctx, from, to)
 }

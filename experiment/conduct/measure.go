@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -72,36 +74,56 @@ func (r *oneRun) keep(result experiment.LoadResult) {
 }
 
 // verify says what ended the load. A service that ended by itself is the subject's
-// own failure and explains an incomplete result.
+// own failure and explains an incomplete result; a generator that failed, or one
+// that can no longer be followed, is ours.
 func (r *oneRun) verify(ctx context.Context, readErr error) error {
 	exits := r.watch.exits()
-	for name, exit := range exits {
-		if name == experiment.GeneratorName {
-			continue
-		}
-		r.outcome.Exits[name] = exit
-		r.observe(name+".exit", experiment.PhaseMeasure, float64(exit.Code), experiment.UnitCount)
+	delete(exits, experiment.GeneratorName)
+	r.outcome.Exits = exits
+	if err := firstFailure(exits); err != nil {
+		return err
 	}
-	for name, exit := range r.outcome.Exits {
-		switch {
-		case name == experiment.LinkProxyName:
-			return &failure{experiment.StateFailedInfra, fmt.Sprintf("the link proxy ended with %d", exit.Code)}
-		case exit.OOMKilled:
-			return &failure{experiment.StateFailedSubject, "oom: " + name}
-		default:
-			return &failure{experiment.StateFailedSubject, fmt.Sprintf("restarted: %s ended with %d under load", name, exit.Code)}
-		}
+	if err := r.watch.lost(); err != nil {
+		return fmt.Errorf("services are out of sight: %w", err)
 	}
 	switch {
 	case readErr == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(readErr, experiment.ErrIncomplete):
-		r.Log.Error("the generator's result is incomplete", "run", r.outcome.Run.ID, "err", readErr)
-		return &failure{experiment.StateInvalid, "result-incomplete"}
-	default:
+	case !errors.Is(readErr, experiment.ErrIncomplete):
 		return readErr
+	}
+	if exit, ended := r.watch.endOf(ctx, experiment.GeneratorName, settle); ended && exit.Code != 0 {
+		return fmt.Errorf("the generator ended with %d: %w", exit.Code, readErr)
+	}
+	r.Log.Error("the generator's result is incomplete", "run", r.outcome.Run.ID, "err", readErr)
+	return &failure{experiment.StateInvalid, "result-incomplete"}
+}
+
+// firstFailure picks, of the services that ended under load, the one that explains
+// the rest: the link proxy, which is ours; then one out of memory; then the first.
+func firstFailure(exits map[string]experiment.Exit) error {
+	if exit, ended := exits[experiment.LinkProxyName]; ended {
+		return &failure{experiment.StateFailedInfra, fmt.Sprintf("the link proxy ended with %d", exit.Code)}
+	}
+	first := ""
+	for name, exit := range exits {
+		best := exits[first]
+		switch {
+		case first == "", exit.OOMKilled && !best.OOMKilled:
+			first = name
+		case exit.OOMKilled == best.OOMKilled && (exit.At.Before(best.At) || exit.At.Equal(best.At) && name < first):
+			first = name
+		}
+	}
+	switch {
+	case first == "":
+		return nil
+	case exits[first].OOMKilled:
+		return &failure{experiment.StateFailedSubject, "oom: " + first}
+	default:
+		return &failure{experiment.StateFailedSubject, fmt.Sprintf("restarted: %s ended with %d under load", first, exits[first].Code)}
 	}
 }
 
@@ -167,10 +189,5 @@ func (r *oneRun) endProbes(ctx context.Context, p *probeSet) error {
 	return nil
 }
 
-func (r *oneRun) names() []string {
-	var names []string
-	for name := range r.procs {
-		names = append(names, name)
-	}
-	return names
-}
+// names gives the services of the run, sorted.
+func (r *oneRun) names() []string { return slices.Sorted(maps.Keys(r.procs)) }

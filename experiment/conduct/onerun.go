@@ -1,6 +1,7 @@
 package conduct
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,17 +27,20 @@ const slack = 30 * time.Second
 // closeTimeout bounds the removal of an environment.
 const closeTimeout = time.Minute
 
-// hardLimit is the longest that a run may take: all its own limits, and slack.
+// confirmWithin is how long a confirm step without a within of its own may take.
+const confirmWithin = 10 * time.Second
+
+// hardLimit is the longest that a run may take: all its own limits, the reading of
+// logs, and slack.
 func hardLimit(p experiment.CellPlan) time.Duration {
 	limit := p.Load.Duration() + slack
 	for _, s := range p.Services {
-		if s.Ready == nil {
-			continue
+		limit += logsTimeout
+		if s.Ready != nil {
+			limit += cmp.Or(s.Ready.Within, experiment.DefaultReadyWithin)
 		}
-		if within := s.Ready.Within; within > 0 {
-			limit += within
-		} else {
-			limit += experiment.DefaultReadyWithin
+		for _, c := range s.Confirm {
+			limit += cmp.Or(c.Within, confirmWithin)
 		}
 	}
 	return limit
@@ -48,6 +52,8 @@ type oneRun struct {
 	plan    experiment.CellPlan
 	env     experiment.Env
 	procs   map[string]experiment.Proc
+	began   map[string]time.Time // when a service was launched
+	running []experiment.Service // in their order, addresses resolved
 	links   *linkServer
 	watch   *watch
 	outcome experiment.Outcome
@@ -56,7 +62,7 @@ type oneRun struct {
 // execute runs one cell once, in a fresh environment, and says what came of it.
 // Nothing of the run is left when it returns.
 func (s *sweep) execute(ctx context.Context, run experiment.Run, p experiment.CellPlan) experiment.Outcome {
-	r := &oneRun{sweep: s, plan: p, procs: map[string]experiment.Proc{}}
+	r := &oneRun{sweep: s, plan: p, procs: map[string]experiment.Proc{}, began: map[string]time.Time{}}
 	r.outcome = experiment.Outcome{
 		Run: run, Plan: p, Generator: s.generator(p.Load),
 		Placement: s.placement, Host: s.host, Images: s.images, Exits: map[string]experiment.Exit{},
@@ -90,8 +96,8 @@ func classify(ctx, limited context.Context, err error) (experiment.RunState, str
 	}
 }
 
-// configHash identifies everything effective in a cell: two hashes in one cell
-// mean that something besides the varied factor moved.
+// configHash identifies everything effective in a cell, the host included: two
+// hashes in one cell mean that something besides the varied factor moved.
 func (s *sweep) configHash(p experiment.CellPlan) string {
 	return experiment.HashJSON(struct {
 		Services  []experiment.Service
@@ -100,7 +106,8 @@ func (s *sweep) configHash(p experiment.CellPlan) string {
 		Placement experiment.Placement
 		Images    experiment.Images
 		Runner    string
-	}{p.Services, p.Links, p.Load, s.placement, s.images, s.Runner.Name()})
+		Host      []string
+	}{p.Services, p.Links, p.Load, s.placement, s.images, s.Runner.Name(), []string{s.host.Name, s.host.CPU, s.host.Kernel, s.host.Engine}})
 }
 
 // measure is the way of one run, from an empty environment to its removal.
@@ -119,7 +126,10 @@ func (r *oneRun) measure(ctx context.Context) (err error) {
 			err = errors.Join(err, fmt.Errorf("remove the environment: %w", closeErr))
 		}
 	}()
-	defer func() { r.keepLogs(ctx) }()
+	defer func() {
+		r.observeLives()
+		r.keepLogs(ctx)
+	}()
 	if err := r.launch(ctx); err != nil {
 		return err
 	}
@@ -150,6 +160,7 @@ func (r *oneRun) launch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		r.running = append(r.running, svc)
 		if r.links != nil {
 			if err := r.links.open(ctx, svc.Name, proc); err != nil {
 				return err
@@ -167,9 +178,23 @@ func (r *oneRun) start(ctx context.Context, svc experiment.Service) (experiment.
 		return nil, err // it names the service
 	}
 	r.observe(svc.Name+".ready_seconds", experiment.PhaseReady, time.Since(began).Seconds(), experiment.UnitSeconds)
-	r.procs[svc.Name] = proc
+	r.procs[svc.Name], r.began[svc.Name] = proc, began
 	r.watch.add(svc.Name, proc)
 	return proc, nil
+}
+
+// observeLives gives how long each service lived, and the exit code of those that
+// ended by themselves.
+func (r *oneRun) observeLives() {
+	exits, now := r.watch.exits(), time.Now()
+	for name, began := range r.began {
+		end := now
+		if exit, ended := exits[name]; ended {
+			end = exit.At
+			r.observe(name+".exit", experiment.PhaseDrain, float64(exit.Code), experiment.UnitCount)
+		}
+		r.observe(name+".duration", experiment.PhaseDrain, max(end.Sub(began), 0).Seconds(), experiment.UnitSeconds)
+	}
 }
 
 func (r *oneRun) observe(metric string, phase experiment.Phase, value float64, unit experiment.Unit) {
@@ -206,20 +231,11 @@ func (r *oneRun) address(from, to string, port int) (string, error) {
 // confirm asks every service whether its settings arrived. A mismatch ends the run
 // before any load.
 func (r *oneRun) confirm(ctx context.Context) error {
-	for _, svc := range r.plan.Services {
-		proc := r.procs[svc.Name]
-		target := step.Target{
-			Name: svc.Name,
-			Addr: func(port int) (string, error) { return proc.Addr(port, experiment.FromConductor) },
-			Logs: logsOf(proc),
-		}
-		if e, ok := proc.(experiment.Execer); ok {
-			target.Exec = e
-		}
+	for _, svc := range r.running {
 		for _, s := range svc.Confirm {
-			found, err := step.Confirm(ctx, s, target)
+			found, err := step.Confirm(ctx, s, confirmTarget(svc.Name, r.procs[svc.Name]))
 			if err != nil {
-				return &failure{experiment.StateFailedSubject, err.Error()}
+				return r.blame(ctx, svc.Name, s, err)
 			}
 			r.outcome.Confirmations = append(r.outcome.Confirmations, found...)
 		}
@@ -230,6 +246,30 @@ func (r *oneRun) confirm(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func confirmTarget(name string, proc experiment.Proc) step.Target {
+	target := step.Target{
+		Name: name,
+		Addr: func(port int) (string, error) { return proc.Addr(port, experiment.FromConductor) },
+		Logs: logsOf(proc),
+	}
+	if e, ok := proc.(experiment.Execer); ok {
+		target.Exec = e
+	}
+	return target
+}
+
+// blame says whose failure it is that a service could not be asked: its own if it
+// has ended, or does not answer over HTTP; else that of what carries the question.
+func (r *oneRun) blame(ctx context.Context, service string, s experiment.Step, err error) error {
+	if exit, ended := r.watch.endOf(ctx, service, settle); ended {
+		return &failure{experiment.StateFailedSubject, fmt.Sprintf("%v: it ended with %d", err, exit.Code)}
+	}
+	if !s.HTTP.IsZero() && r.watch.lost() == nil {
+		return &failure{experiment.StateFailedSubject, err.Error()}
+	}
+	return err
 }
 
 // generator describes the load generator as a service. It holds on after its

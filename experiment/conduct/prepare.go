@@ -22,6 +22,7 @@ type sweep struct {
 	infra     int                        // infrastructure failures in a row
 	failed    map[experiment.CellKey]int // rounds in a row in which the subject failed
 	tried     map[place]int              // attempts of this invocation
+	missing   int                        // places whose attempts are used up
 }
 
 // place is what exactly one run counts for.

@@ -3,6 +3,8 @@ package conduct
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -10,6 +12,9 @@ import (
 
 // maxInfraFailures is how many infrastructure failures in a row end an invocation.
 const maxInfraFailures = 5
+
+// maxAttempts is how often an invocation tries a run that the infrastructure fails.
+const maxAttempts = 2
 
 // suspendAfter is after how many rounds in a row a failing subject's cell is
 // suspended.
@@ -95,6 +100,7 @@ func (s *sweep) one(ctx context.Context, run experiment.Run) (experiment.RunStat
 		o = s.execute(ctx, run, plan)
 	}
 	o.Run.Ended = s.Now()
+	s.finite(&o)
 	findings := s.judgeRun(&o)
 	// The record of a run outlives the wish to stop.
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
@@ -110,6 +116,21 @@ func (s *sweep) one(ctx context.Context, run experiment.Run) (experiment.RunStat
 	e.Value, e.HasValue = o.Observed(s.req.Matrix.Judge.Metric)
 	s.Events(e)
 	return o.Run.State, nil
+}
+
+// finite leaves out what is no number, and says so: a faulty tool must not cost the
+// rest of the run.
+func (s *sweep) finite(o *experiment.Outcome) {
+	isFinite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+	o.Observations = slices.DeleteFunc(o.Observations, func(x experiment.Observation) bool {
+		if isFinite(x.Value) {
+			return false
+		}
+		s.Log.Warn("left out: no finite number", "run", o.Run.ID, "metric", x.Metric)
+		return true
+	})
+	o.Series = slices.DeleteFunc(o.Series, func(x experiment.SeriesPoint) bool { return !isFinite(x.Value) })
+	o.Result.Observations, o.Result.Series = nil, nil // they stand among those of the run
 }
 
 // judgeRun asks the guards about a run that was measured or failed; an invalid
@@ -136,14 +157,16 @@ func (s *sweep) account(ctx context.Context, run experiment.Run) error {
 	switch run.State {
 	case experiment.StateFailedInfra:
 		s.infra++
-		// One more attempt at the end of the round: pending runs are ordered by
-		// round, then by when they were planned.
-		if s.tried[place{run.Cell, run.Round}] < 2 {
-			s.progress.done--
-			again := experiment.Run{Cell: run.Cell, Round: run.Round, Attempt: run.Attempt + 1, State: experiment.StatePending}
-			if err := s.Store.Reschedule(ctx, s.head.ID, experiment.Reschedule{Add: []experiment.Run{again}}); err != nil {
-				return fmt.Errorf("plan another attempt: %w", err)
-			}
+		if s.tried[place{run.Cell, run.Round}] == maxAttempts {
+			s.missing++
+			return nil
+		}
+		// At the end of the round: pending runs are ordered by round, then by when
+		// they were planned.
+		s.progress.done--
+		again := experiment.Run{Cell: run.Cell, Round: run.Round, Attempt: run.Attempt + 1, State: experiment.StatePending}
+		if err := s.Store.Reschedule(ctx, s.head.ID, experiment.Reschedule{Add: []experiment.Run{again}}); err != nil {
+			return fmt.Errorf("plan another attempt: %w", err)
 		}
 	case experiment.StateFailedSubject:
 		s.infra = 0

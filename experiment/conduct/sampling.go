@@ -83,6 +83,7 @@ func rates() []derived {
 // levels are counters of which the last reading is taken.
 func levels() []derived {
 	return []derived{
+		{experiment.CounterMemory, "memory", experiment.UnitBytes},
 		{experiment.CounterMemoryPeak, "memory_peak", experiment.UnitBytes},
 		{experiment.CounterOOMKills, "oom_kills", experiment.UnitCount},
 		{experiment.CounterRestarts, "restarts", experiment.UnitCount},

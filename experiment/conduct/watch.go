@@ -2,11 +2,17 @@ package conduct
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/ceteris/ceteris/experiment"
 )
+
+// settle is how long the end of a process may take to become known after its
+// effects: a closed connection is seen before an exit code.
+const settle = 2 * time.Second
 
 // watch waits for services that end before they are asked to.
 type watch struct {
@@ -16,12 +22,14 @@ type watch struct {
 	mark    context.CancelFunc
 	waiting sync.WaitGroup
 
-	mu   sync.Mutex
-	gone map[string]experiment.Exit
+	mu    sync.Mutex
+	gone  map[string]experiment.Exit
+	known map[string]chan struct{} // closed when the waiting for a service is over
+	fault error                    // of the waiting itself
 }
 
 func newWatch() *watch {
-	w := &watch{gone: map[string]experiment.Exit{}}
+	w := &watch{gone: map[string]experiment.Exit{}, known: map[string]chan struct{}{}}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.some, w.mark = context.WithCancel(context.Background())
 	return w
@@ -30,13 +38,22 @@ func newWatch() *watch {
 // add waits for the end of a service in the background. The generator may end: it
 // is not a sign of anything.
 func (w *watch) add(name string, p experiment.Proc) {
+	known := make(chan struct{})
+	w.mu.Lock()
+	w.known[name] = known
+	w.mu.Unlock()
 	w.waiting.Go(func() {
+		defer close(known)
 		exit, err := p.Wait(w.ctx)
-		if err != nil || w.ctx.Err() != nil {
+		if w.ctx.Err() != nil {
 			return
 		}
 		w.mu.Lock()
-		w.gone[name] = exit
+		if err != nil {
+			w.fault = errors.Join(w.fault, err)
+		} else {
+			w.gone[name] = exit
+		}
 		w.mu.Unlock()
 		if name != experiment.GeneratorName {
 			w.mark()
@@ -44,8 +61,8 @@ func (w *watch) add(name string, p experiment.Proc) {
 	})
 }
 
-// onEnd calls f as soon as a service has ended by itself, unless stop is called
-// before.
+// onEnd calls f, once, as soon as a service has ended by itself or can no longer be
+// watched.
 func (w *watch) onEnd(f func()) (stop func() bool) { return context.AfterFunc(w.some, f) }
 
 // exits gives the services that ended by themselves so far.
@@ -53,6 +70,29 @@ func (w *watch) exits() map[string]experiment.Exit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.gone)
+}
+
+// lost says why services can no longer be watched, if so.
+func (w *watch) lost() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fault
+}
+
+// endOf gives the end of a service, waiting a little for it to become known.
+func (w *watch) endOf(ctx context.Context, name string, patience time.Duration) (experiment.Exit, bool) {
+	w.mu.Lock()
+	known := w.known[name]
+	w.mu.Unlock()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-known:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	exit, ended := w.exits()[name]
+	return exit, ended
 }
 
 // stop ends the waiting; what ends from now on was asked to.
