@@ -184,6 +184,7 @@ const (
 	DefaultErrorRate     = 0.01
 	DefaultGeneratorCPU  = 0.80 // share of its cores; above it: finding generator-cpu
 	DefaultReadyWithin   = 60 * time.Second
+	DefaultConfirmWithin = 10 * time.Second
 	DefaultReadyPoll     = 5 * time.Millisecond
 	DefaultInFlight      = 1000
 	DefaultRamp          = "0s"

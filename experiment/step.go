@@ -15,7 +15,9 @@ type Step struct {
 	Has  Template   `json:"has,omitzero"`   // text that must occur in the answer
 	Is   []Expected `json:"is,omitempty"`   // values that must be equal
 
-	Within time.Duration `json:"within,omitempty"` // how long to try; default 60s
+	// Within bounds the tries of ready (0: DefaultReadyWithin), or the one question
+	// of confirm (0: DefaultConfirmWithin).
+	Within time.Duration `json:"within,omitempty"`
 	At     Pos           `json:"-"`
 }
 

@@ -32,26 +32,26 @@ func (r *reader) ready(v *value) *experiment.Step {
 	if v == nil {
 		return nil
 	}
-	s := r.step(v, readyShape())
+	s := r.step(v, readyShape(), experiment.DefaultReadyWithin)
 	return &s
 }
 
 func (r *reader) confirm(v *value) []experiment.Step {
 	var out []experiment.Step
 	for _, item := range r.items(v, `as in [{http: ":8080/config", json: {threads: .threads}, is: {threads: "${threads}"}}]`) {
-		out = append(out, r.step(item, confirmShape()))
+		out = append(out, r.step(item, confirmShape(), experiment.DefaultConfirmWithin))
 	}
 	return out
 }
 
-func (r *reader) step(v *value, sh shape) experiment.Step {
+func (r *reader) step(v *value, sh shape, within time.Duration) experiment.Step {
 	o := r.object(v, sh)
 	s := experiment.Step{
 		At:     v.at,
 		Run:    r.templates(o["run"], "as in [redis-cli, ping]"),
 		HTTP:   r.template(o["http"], ""),
 		Has:    r.template(o["has"], ""),
-		Within: r.duration(o["within"], experiment.DefaultReadyWithin),
+		Within: r.duration(o["within"], within),
 		Times:  r.count(o["times"], 0, 1, 1_000_000),
 		Port:   parsed(r, o["port"], 0, experiment.ParsePort),
 	}

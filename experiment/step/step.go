@@ -4,6 +4,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,10 +33,7 @@ const tryTimeout = 2 * time.Second
 // experiment.DefaultReadyWithin) passes, experiment.ErrNotReady and the last
 // reason.
 func Await(ctx context.Context, s experiment.Step, t Target, poll time.Duration) error {
-	within := s.Within
-	if within == 0 {
-		within = experiment.DefaultReadyWithin
-	}
+	within := cmp.Or(s.Within, experiment.DefaultReadyWithin)
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()
 	ticker := time.NewTicker(poll)
@@ -87,14 +85,12 @@ func try(ctx context.Context, s experiment.Step, t Target) error {
 	return nil
 }
 
-// confirmTimeout bounds one question of a confirm step.
-const confirmTimeout = 10 * time.Second
-
-// Confirm asks once and compares every expectation. An answer of the wrong kind
+// Confirm asks once, for s.Within at most (default
+// experiment.DefaultConfirmWithin), and compares every expectation. An answer of the wrong kind
 // (an HTTP error, a command that fails, no JSON) is a Confirmation that is not
 // OK; the error is for what could not be asked at all.
 func Confirm(ctx context.Context, s experiment.Step, t Target) ([]experiment.Confirmation, error) {
-	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.Within, experiment.DefaultConfirmWithin))
 	defer cancel()
 	a, err := ask(ctx, s, t)
 	if err != nil {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,6 +81,47 @@ func TestConfirm(t *testing.T) {
 		})
 	}
 }
+
+// TestConfirmWithin: a slow answer is waited for as long as the step says, and no
+// longer.
+func TestConfirmWithin(t *testing.T) {
+	for _, tc := range []struct {
+		name          string
+		within, takes time.Duration
+		want          error
+		after         time.Duration
+	}{
+		{"in time by default", 0, 9 * time.Second, nil, 9 * time.Second},
+		{"late by default", 0, 11 * time.Second, context.DeadlineExceeded, 10 * time.Second},
+		{"slow, as the step allows", 30 * time.Second, 11 * time.Second, nil, 11 * time.Second},
+		{"late, as the step says", time.Second, 2 * time.Second, context.DeadlineExceeded, time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := experiment.Step{Run: []experiment.Template{experiment.Literal("show")}, Has: experiment.Literal("on"), Within: tc.within}
+				began := time.Now()
+				_, err := Confirm(t.Context(), s, Target{Name: "app", Exec: slow(tc.takes)})
+				if took := time.Since(began); !errors.Is(err, tc.want) || took != tc.after {
+					t.Errorf("after %v: got %v, want %v after %v", took, err, tc.want, tc.after)
+				}
+			})
+		})
+	}
+}
+
+// slow answers every command after a time.
+type slow time.Duration
+
+func (d slow) Exec(ctx context.Context, _ []string) (experiment.ExecResult, error) {
+	select {
+	case <-ctx.Done():
+		return experiment.ExecResult{}, ctx.Err()
+	case <-time.After(time.Duration(d)):
+		return experiment.ExecResult{Output: []byte("on")}, nil
+	}
+}
+
+func (slow) ReadFile(context.Context, string) ([]byte, error) { return nil, fs.ErrNotExist }
 
 func TestAwaitTriesUntilItHolds(t *testing.T) {
 	var asked atomic.Int32
