@@ -67,6 +67,8 @@ func quantiles() map[string]float64 {
 	return map[string]float64{"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 }
 
+const latenessPrefix = "lateness_"
+
 // quantilePrefixes are the distributions of which quantiles are named, and what
 // they are.
 func quantilePrefixes() map[string]string {
@@ -74,7 +76,7 @@ func quantilePrefixes() map[string]string {
 		"latency_":        "response time of successes from the intended start",
 		"failed_latency_": "response time of failures from the intended start",
 		"service_time_":   "response time from the real send",
-		"lateness_":       "real send minus intended start: the generator's own fault",
+		latenessPrefix:    "real send minus intended start: the generator's own fault",
 	}
 }
 
@@ -83,7 +85,8 @@ func serviceMetrics() []Metric {
 	return []Metric{
 		{Name: "cpu", Unit: UnitCores, Better: LowerIsBetter, Help: "processor time used in the window, by its length"},
 		{Name: "throttled", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "time in which the CPU limit held it back, by the window's length"},
-		{Name: "memory_peak", Unit: UnitBytes, Better: LowerIsBetter, Help: "largest memory use"},
+		{Name: "memory", Unit: UnitBytes, Better: LowerIsBetter, Help: "memory use at the window's end"},
+		{Name: "memory_peak", Unit: UnitBytes, Better: LowerIsBetter, Help: "largest memory use from launch to the window's end"},
 		{Name: "net_received", Unit: UnitBytesRate, Help: "bytes received, by the window's length"},
 		{Name: "net_sent", Unit: UnitBytesRate, Help: "bytes sent, by the window's length"},
 		{Name: "log_bytes", Unit: UnitBytes, Better: LowerIsBetter, Scale: ScaleDifference, Help: "bytes logged in the window, by request done"},
@@ -91,6 +94,8 @@ func serviceMetrics() []Metric {
 		{Name: "ready_seconds", Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "from launch to ready"},
 		{Name: "duration", Unit: UnitSeconds, Help: "from launch to end"},
 		{Name: "exit", Unit: UnitCount, Scale: ScaleDifference, Help: "exit code"},
+		{Name: "oom_kills", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "processes killed for lack of memory, from launch to the window's end"},
+		{Name: "restarts", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "times started again, from launch to the window's end"},
 		{Name: "steal", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "processor time that the hypervisor took, by that of all cores"},
 		{Name: "busy", Unit: UnitCores, Scale: ScaleDifference, Help: "processor time used by all processes of the host"},
 		{Name: "other", Unit: UnitCores, Better: LowerIsBetter, Scale: ScaleDifference, Help: "processor time used by processes that are not part of the run"},

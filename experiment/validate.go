@@ -326,38 +326,3 @@ func (m *Matrix) checkRules(f *faults) {
 		}
 	}
 }
-
-// checkMetric wants a known metric, of requests or of a service that exists. The
-// error is a *HintError.
-func (m *Matrix) checkMetric(name string) error {
-	_, known := MetricByName(name)
-	service, base, ofService := strings.Cut(name, ".")
-	switch {
-	case !ofService && !known:
-		return WithHint(fmt.Errorf("there is no metric %q", name), didYouMean(name, requestMetricNames()))
-	case ofService && m.service(service) == nil && !slices.Contains(reservedNames(), service):
-		return WithHint(fmt.Errorf("there is no service %q", service), didYouMean(service, m.serviceNames()))
-	case !known:
-		var names []string
-		for _, s := range serviceMetrics() {
-			names = append(names, s.Name)
-		}
-		return WithHint(fmt.Errorf("there is no metric %q of a service", base), didYouMean(base, names))
-	default:
-		return nil
-	}
-}
-
-func requestMetricNames() []string {
-	var names []string
-	for _, r := range requestMetrics() {
-		names = append(names, r.Name)
-	}
-	for prefix := range quantilePrefixes() {
-		for q := range quantiles() {
-			names = append(names, prefix+q)
-		}
-	}
-	slices.Sort(names)
-	return names
-}

@@ -75,6 +75,55 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// TestMetricsThatARunObserves: the same name may be a metric of one matrix and none
+// of another.
+func TestMetricsThatARunObserves(t *testing.T) {
+	open := func(m *Matrix) {
+		m.Load.Closed, m.Load.Open = nil, &OpenSpec{Rate: Literal("9/s"), InFlight: Literal("100")}
+	}
+	nolinks := func(m *Matrix) { m.Subject.Links = nil }
+	as := func(runner string) func(*Matrix) { return func(m *Matrix) { m.Runner = runner } }
+	for _, c := range []struct {
+		metric string
+		edit   func(*Matrix)
+		ok     bool
+	}{
+		{"throughput", as(RunnerProcess), true},
+		{"latency_p999", as(RunnerProcess), true},
+		{"lateness_p99", as(RunnerProcess), true},
+		{"lateness_p95", as(RunnerProcess), false},
+		{"dropped", as(RunnerProcess), false},
+		{"dropped", open, true},
+		{"app.cpu", as(RunnerProcess), true},
+		{"app.ready_seconds", as(RunnerProcess), false},
+		{"app.steal", as(RunnerProcess), false},
+		{"app.throttled", as(RunnerProcess), false},
+		{"app.throttled", as(RunnerDocker), true},
+		{"app.net_sent", as(RunnerAuto), true},
+		{"engine.cpu", as(RunnerProcess), false},
+		{"engine.cpu", as(RunnerDocker), true},
+		{"engine.memory_peak", as(RunnerDocker), false},
+		{"host.other", as(RunnerProcess), true},
+		{"host.memory_peak", as(RunnerProcess), false},
+		{"conductor.cpu", as(RunnerProcess), true},
+		{"conductor.log_lines", as(RunnerProcess), false},
+		{"generator.log_lines", as(RunnerProcess), true},
+		{"linkproxy.cpu", as(RunnerProcess), true},
+		{"linkproxy.cpu", nolinks, false},
+		{"nobody.cpu", as(RunnerProcess), false},
+		{".cpu", as(RunnerProcess), false},
+		{"", as(RunnerProcess), false},
+	} {
+		t.Run(c.metric, func(t *testing.T) {
+			m := whole(t)
+			c.edit(m)
+			if err := m.checkMetric(c.metric); (err == nil) != c.ok {
+				t.Errorf("got %v, want it to be a metric: %v", err, c.ok)
+			}
+		})
+	}
+}
+
 func checkFaults(t *testing.T, err error, want []string) {
 	t.Helper()
 	got := map[string]bool{}
