@@ -37,16 +37,14 @@ type Counter string
 
 // The counters. What a runner cannot tell is absent from Usage.
 const (
-	CounterCPU              Counter = "cpu_seconds"
-	CounterThrottled        Counter = "throttled_seconds"
-	CounterThrottledPeriods Counter = "throttled_periods"
-	CounterMemory           Counter = "memory_bytes" // a gauge
-	CounterMemoryPeak       Counter = "memory_peak_bytes"
-	CounterNetReceived      Counter = "net_received_bytes"
-	CounterNetSent          Counter = "net_sent_bytes"
-	CounterOOMKills         Counter = "oom_kills"
-	CounterRestarts         Counter = "restarts"
-	CounterProcesses        Counter = "processes" // a gauge
+	CounterCPU         Counter = "cpu_seconds"
+	CounterThrottled   Counter = "throttled_seconds"
+	CounterMemory      Counter = "memory_bytes" // a gauge
+	CounterMemoryPeak  Counter = "memory_peak_bytes"
+	CounterNetReceived Counter = "net_received_bytes"
+	CounterNetSent     Counter = "net_sent_bytes"
+	CounterOOMKills    Counter = "oom_kills"
+	CounterRestarts    Counter = "restarts"
 )
 
 // Usage is a reading of the counters of a process and the time at which they were

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -111,6 +112,21 @@ func newRunner(t testing.TB, b *gobuild.Builder) *docker.Runner {
 	return r
 }
 
+// keepsPeaks reports whether the largest memory use of a container can be known:
+// from the engine on cgroup v1, from a local kernel that keeps it on v2.
+func keepsPeaks(t testing.TB, api *client.Client, host experiment.Host) bool {
+	t.Helper()
+	res, err := api.Info(t.Context(), client.InfoOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := filepath.Glob("/sys/fs/cgroup/*/memory.peak")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Info.CgroupVersion == "1" || host.Local && len(kept) > 0
+}
+
 func TestConformance(t *testing.T) {
 	api := engine(t)
 	builder := gobuild.New(gobuild.Options{})
@@ -122,7 +138,7 @@ func TestConformance(t *testing.T) {
 		New: func(t testing.TB) experiment.Runner { return newRunner(t, builder) },
 		Capabilities: runnertest.Capabilities{
 			Serves: true, Pins: host.Enforces.Cores, LimitsCPU: host.Enforces.CPUs, LimitsMemory: host.Enforces.Memory, LimitsPIDs: host.Enforces.PIDs,
-			Exec: true, LogMeter: true, ThrottleCounters: true, NetCounters: true, Cleans: true,
+			Exec: true, LogMeter: true, ThrottleCounters: true, NetCounters: true, PeakMemory: keepsPeaks(t, api, host), Cleans: true,
 		},
 		Remains: func(t testing.TB, owner string) []string {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)

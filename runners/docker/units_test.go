@@ -98,23 +98,22 @@ func TestCountStats(t *testing.T) {
 	const answer = `{"read":"2026-01-02T03:04:05.6Z",
 		"cpu_stats":{"cpu_usage":{"total_usage":2500000000},"throttling_data":{"periods":9,"throttled_periods":4,"throttled_time":750000000}},
 		"memory_stats":{"usage":1000,"max_usage":4000,"stats":{"total_inactive_file":300}},
-		"pids_stats":{"current":7},
 		"networks":{"eth0":{"rx_bytes":10,"tx_bytes":20},"eth1":{"rx_bytes":1,"tx_bytes":2}}}`
 	v1 := map[experiment.Counter]float64{
-		experiment.CounterCPU: 2.5, experiment.CounterThrottled: 0.75, experiment.CounterThrottledPeriods: 4,
-		experiment.CounterMemory: 700, experiment.CounterMemoryPeak: 4000, experiment.CounterProcesses: 7,
+		experiment.CounterCPU: 2.5, experiment.CounterThrottled: 0.75,
+		experiment.CounterMemory: 700, experiment.CounterMemoryPeak: 4000,
 		experiment.CounterNetReceived: 11, experiment.CounterNetSent: 22,
 	}
 	v2 := map[experiment.Counter]float64{
-		experiment.CounterCPU: 2.5, experiment.CounterThrottled: 0.75, experiment.CounterThrottledPeriods: 4,
-		experiment.CounterMemory: 700, experiment.CounterProcesses: 7,
+		experiment.CounterCPU: 2.5, experiment.CounterThrottled: 0.75,
+		experiment.CounterMemory: 700,
 	}
 	for _, tc := range []struct {
 		name, answer string
 		want         map[experiment.Counter]float64
 	}{
 		{"cgroup v1", answer, v1},
-		{"cgroup v2 keeps no peak; no network", strings.NewReplacer(`"max_usage":4000,`, "", "total_inactive_file", "inactive_file", `"networks"`, `"x"`).Replace(answer), v2},
+		{"cgroup v2, where the engine tells no peak; no network", strings.NewReplacer(`"max_usage":4000,`, "", "total_inactive_file", "inactive_file", `"networks"`, `"x"`).Replace(answer), v2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var s container.StatsResponse
@@ -126,6 +125,44 @@ func TestCountStats(t *testing.T) {
 			approx := cmp.Comparer(func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 })
 			if d := cmp.Diff(tc.want, got, approx); d != "" {
 				t.Errorf("counters (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestKernelPeak(t *testing.T) {
+	const id = "4f1c9d"
+	for _, tc := range []struct {
+		name, groups, group, peak string
+		want                      float64
+		known                     bool
+	}{
+		{"by systemd", "0::/system.slice/docker-4f1c9d.scope\n", "system.slice/docker-4f1c9d.scope", "123456789\n", 123456789, true},
+		{"by cgroupfs", "0::/docker/4f1c9d\n", "docker/4f1c9d", "4096\n", 4096, true},
+		{"a hybrid's first version has another file", "4:memory:/docker/4f1c9d\n0::/\n", "docker/4f1c9d", "4096\n", 0, false},
+		{"a kernel that keeps none", "0::/docker/4f1c9d\n", "docker/4f1c9d", "", 0, false},
+		{"a process of somebody else under this number", "0::/docker/77aa01\n", "docker/77aa01", "4096\n", 0, false},
+		{"no such process", "", "docker/4f1c9d", "4096\n", 0, false},
+		{"no number", "0::/docker/4f1c9d\n", "docker/4f1c9d", "max\n", 0, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			root := t.TempDir()
+			write := func(path, text string) {
+				path = filepath.Join(root, path)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if text == "" {
+					return
+				}
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write("proc/321/cgroup", tc.groups)
+			write(filepath.Join("sys/fs/cgroup", tc.group, "memory.peak"), tc.peak)
+			if got, known := kernelPeak(root, 321, id); got != tc.want || known != tc.known {
+				t.Errorf("got %v, %t, want %v, %t", got, known, tc.want, tc.known)
 			}
 		})
 	}

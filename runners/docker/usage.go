@@ -4,6 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
@@ -45,6 +49,11 @@ func (p *proc) usage(ctx context.Context) (experiment.Usage, error) {
 		u.At = exit.At
 	} else {
 		countStats(stats, u.Counters)
+		if _, told := u.Counters[experiment.CounterMemoryPeak]; !told && seen.Container.State != nil {
+			if peak, ok := kernelPeak("/", seen.Container.State.Pid, p.id); ok {
+				u.Counters[experiment.CounterMemoryPeak] = peak
+			}
+		}
 	}
 	u.Counters[experiment.CounterRestarts] = float64(seen.Container.RestartCount)
 	u.Counters[experiment.CounterOOMKills] = 0
@@ -56,14 +65,11 @@ func (p *proc) usage(ctx context.Context) (experiment.Usage, error) {
 
 // countStats takes what the engine's statistics tell, in base units. Memory is
 // without the inactive part of the page cache, as the engine's own tools count
-// it; the peak, which only cgroup v1 keeps, is with all of it.
+// it; the peak, which the engine tells on cgroup v1 alone, is with all of it.
 func countStats(s container.StatsResponse, c map[experiment.Counter]float64) {
 	const nanosecond = 1e-9
 	c[experiment.CounterCPU] = float64(s.CPUStats.CPUUsage.TotalUsage) * nanosecond
 	c[experiment.CounterThrottled] = float64(s.CPUStats.ThrottlingData.ThrottledTime) * nanosecond
-	c[experiment.CounterThrottledPeriods] = float64(s.CPUStats.ThrottlingData.ThrottledPeriods)
-	c[experiment.CounterProcesses] = float64(s.PidsStats.Current)
-
 	inactive, ok := s.MemoryStats.Stats["total_inactive_file"] // cgroup v1
 	if !ok {
 		inactive = s.MemoryStats.Stats["inactive_file"] // cgroup v2
@@ -82,4 +88,29 @@ func countStats(s container.StatsResponse, c map[experiment.Counter]float64) {
 	}
 	c[experiment.CounterNetReceived] = float64(received)
 	c[experiment.CounterNetSent] = float64(sent)
+}
+
+// kernelPeak reads what the engine does not tell on cgroup v2: the largest memory
+// use of a container, from the kernel itself, which keeps it since version 5.19.
+// pid is a process of the container by the engine's count. Where the engine runs
+// elsewhere, or in another namespace, that is anybody's number here, so its group
+// must bear the container's id.
+func kernelPeak(root string, pid int, id string) (float64, bool) {
+	groups, err := os.ReadFile(filepath.Join(root, "proc", strconv.Itoa(pid), "cgroup"))
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(groups)) {
+		group, unified := strings.CutPrefix(strings.TrimSpace(line), "0::")
+		if !unified || !strings.Contains(group, id) {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(root, "sys/fs/cgroup", group, "memory.peak"))
+		if err != nil {
+			return 0, false
+		}
+		peak, err := strconv.ParseFloat(strings.TrimSpace(string(b)), 64)
+		return peak, err == nil
+	}
+	return 0, false
 }

@@ -43,7 +43,8 @@ func subject(_ fake.Run, s experiment.Service) fake.Behaviour {
 
 func TestConformance(t *testing.T) {
 	runnertest.Run(t, runnertest.Harness{
-		New: func(testing.TB) experiment.Runner { return fake.New(fake.Script{Service: subject}) },
+		New:          func(testing.TB) experiment.Runner { return fake.New(fake.Script{Service: subject}) },
+		Capabilities: runnertest.Capabilities{PeakMemory: true},
 	})
 }
 

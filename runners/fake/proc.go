@@ -171,17 +171,16 @@ func (p *proc) Logs(ctx context.Context, follow bool) (io.ReadCloser, error) {
 
 // Usage implements experiment.Proc.
 func (p *proc) Usage(context.Context) (experiment.Usage, error) {
-	at, processes := time.Now(), 1.0
+	at := time.Now()
 	select {
 	case <-p.ended:
-		at, processes = p.exit.At, 0
+		at = p.exit.At
 	default:
 	}
 	counters := map[experiment.Counter]float64{
 		experiment.CounterCPU:        p.behaviour.CPU * at.Sub(p.began).Seconds(),
 		experiment.CounterMemory:     1 << 20,
 		experiment.CounterMemoryPeak: 1 << 20,
-		experiment.CounterProcesses:  processes,
 	}
 	maps.Copy(counters, p.behaviour.Counters)
 	return experiment.Usage{At: at, Counters: counters}, nil

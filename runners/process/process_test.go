@@ -22,7 +22,7 @@ func TestConformance(t *testing.T) {
 		New: func(testing.TB) experiment.Runner {
 			return process.New(process.Options{StateDir: state, Builder: builder})
 		},
-		Capabilities: runnertest.Capabilities{Serves: true, Pins: true, Exec: true, LogMeter: true, Cleans: true},
+		Capabilities: runnertest.Capabilities{Serves: true, Pins: true, Exec: true, LogMeter: true, PeakMemory: true, Cleans: true},
 		Remains:      remains,
 	})
 	if left, err := filepath.Glob(filepath.Join(state, "*", "*")); err != nil || len(left) > 0 {

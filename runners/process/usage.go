@@ -48,7 +48,6 @@ func (p *proc) Usage(context.Context) (experiment.Usage, error) {
 		resident, peak := residentMemory(m.pid)
 		sum[experiment.CounterMemory] += resident
 		sum[experiment.CounterMemoryPeak] += peak
-		sum[experiment.CounterProcesses]++
 	}
 	return experiment.Usage{At: at, Counters: p.grown(sum)}, nil
 }
@@ -58,7 +57,7 @@ func (p *proc) Usage(context.Context) (experiment.Usage, error) {
 func (p *proc) finalUsage() experiment.Usage {
 	p.reading.Lock()
 	defer p.reading.Unlock()
-	sum := map[experiment.Counter]float64{experiment.CounterMemory: 0, experiment.CounterProcesses: 0}
+	sum := map[experiment.Counter]float64{experiment.CounterMemory: 0}
 	if r, ok := p.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		sum[experiment.CounterCPU] = time.Duration(r.Utime.Nano() + r.Stime.Nano()).Seconds()
 		sum[experiment.CounterMemoryPeak] = float64(r.Maxrss) * 1024

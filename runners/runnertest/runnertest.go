@@ -30,8 +30,9 @@ type Capabilities struct {
 	LimitsPIDs       bool // process limits are in force
 	Exec             bool // Proc is an Execer
 	LogMeter         bool // Proc is a LogMeter
-	ThrottleCounters bool // Usage has CounterThrottled and CounterThrottledPeriods
+	ThrottleCounters bool // Usage has CounterThrottled
 	NetCounters      bool // Usage has CounterNetReceived and CounterNetSent
+	PeakMemory       bool // Usage has CounterMemoryPeak
 	Cleans           bool // the runner is a Cleaner
 }
 

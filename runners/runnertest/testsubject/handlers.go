@@ -76,16 +76,22 @@ func burn(w http.ResponseWriter, r *http.Request) {
 	var wg sync.WaitGroup
 	for range max(number(r.FormValue("threads"), 1), 1) {
 		wg.Go(func() {
-			for x := uint64(1); time.Now().Before(until); {
-				for range 10_000 {
-					x = x*6364136223846793005 + 1442695040888963407
-				}
-				runtime.KeepAlive(x)
+			for time.Now().Before(until) {
+				spin()
 			}
 		})
 	}
 	wg.Wait()
 	fmt.Fprintf(w, "%.6f", cpuSeconds()-before)
+}
+
+// spin uses the processor for some microseconds.
+func spin() {
+	x := uint64(1)
+	for range 10_000 {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	runtime.KeepAlive(x)
 }
 
 func cpuSeconds() float64 {

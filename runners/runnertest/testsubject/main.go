@@ -5,7 +5,8 @@
 //
 // Environment: MODE (serve if empty), LISTEN (address of the HTTP server), AFTER
 // (a duration, for late), CODE (exit code of exit, 3 if empty), CHILDREN
-// (processes that fork starts, 2 if empty).
+// (processes that fork starts, 2 if empty), BURN (the processor time that each of
+// them uses, none if empty).
 //
 // Modes:
 //
@@ -16,7 +17,7 @@
 //	stubborn  serve and ignore SIGTERM, as does a child that left the group
 //	fork      serve, with CHILDREN children in the group and one that left it
 //	crash     as fork; it ends when GET /exit?code=CODE asks for it
-//	child     do nothing (what fork starts)
+//	child     use processor time for BURN, then do nothing (what fork starts)
 //
 // With arguments "print CODE TEXT" it writes TEXT to standard output and its
 // MODE to standard error, and exits with CODE.
@@ -61,6 +62,9 @@ func run(mode string) error {
 		untilTerminated()
 		return nil
 	case "child":
+		for until := duration(os.Getenv("BURN")).Seconds(); cpuSeconds() < until; {
+			spin()
+		}
 		untilTerminated()
 		return nil
 	case "late":
