@@ -2,10 +2,13 @@ package experiment
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,6 +16,7 @@ import (
 // Owner identifies a ceteris process that started something. All parts are
 // needed: a process id alone is reused, and two containers have two process 7.
 type Owner struct {
+	Machine   string // identifies the host, also after it was started again
 	Boot      string // boot id of the kernel
 	Namespace string // process namespace
 	PID       int
@@ -27,31 +31,50 @@ type OwnerFate string
 const (
 	OwnerAlive   OwnerFate = "alive"
 	OwnerDead    OwnerFate = "dead"
-	OwnerUnknown OwnerFate = "unknown" // another host, boot or process namespace
+	OwnerUnknown OwnerFate = "unknown" // another host, or another process namespace of this one
 )
 
 // ThisOwner describes the calling process.
 func ThisOwner(database string) (Owner, error) {
-	boot, ns, err := kernelIdentity()
+	o, err := here()
 	if err != nil {
 		return Owner{}, fmt.Errorf("identify this process: %w", err)
 	}
-	start, err := ProcessStart(os.Getpid())
-	if err != nil {
+	o.PID, o.Database = os.Getpid(), database
+	if o.Started, err = ProcessStart(o.PID); err != nil {
 		return Owner{}, fmt.Errorf("identify this process: %w", err)
 	}
-	return Owner{Boot: boot, Namespace: ns, PID: os.Getpid(), Started: start, Database: database}, nil
+	return o, nil
 }
 
-func kernelIdentity() (boot, namespace string, err error) {
-	if boot, err = BootID(); err != nil {
-		return "", "", err
+// here gives what all processes of a namespace have in common.
+func here() (o Owner, err error) {
+	if o.Machine, err = machineID("/etc/machine-id"); err != nil {
+		return Owner{}, err
+	}
+	if o.Boot, err = BootID(); err != nil {
+		return Owner{}, err
 	}
 	ns, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
-		return "", "", err
+		return Owner{}, err
 	}
-	return boot, strings.Trim(strings.TrimPrefix(ns, "pid:"), "[]"), nil
+	o.Namespace = strings.Trim(strings.TrimPrefix(ns, "pid:"), "[]")
+	return o, nil
+}
+
+// machineID hashes the id of this installation, which is not to be shown to others
+// (see machine-id(5)); where there is none, the host's name.
+func machineID(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	id := strings.TrimSpace(string(b))
+	if err != nil || id == "" || id == "uninitialized" {
+		if id, err = os.Hostname(); err != nil {
+			return "", err
+		}
+	}
+	sum := sha256.Sum256([]byte("ceteris " + id))
+	return hex.EncodeToString(sum[:8]), nil
 }
 
 // BootID gives the id of the kernel's present boot.
@@ -91,26 +114,31 @@ func StatFields(stat []byte) ([]string, error) {
 
 // String gives the form kept in labels and state files.
 func (o Owner) String() string {
-	return strings.Join([]string{o.Boot, o.Namespace, strconv.Itoa(o.PID), o.Started, o.Database}, "/")
+	return strings.Join([]string{o.Machine, o.Boot, o.Namespace, strconv.Itoa(o.PID), o.Started, o.Database}, "/")
 }
 
-// ParseOwner reads String's form.
+// ParseOwner reads String's form. Only the database may have no id.
 func ParseOwner(s string) (Owner, error) {
 	f := strings.Split(s, "/")
-	if len(f) != 5 {
+	if len(f) != 6 || slices.Contains(f[:5], "") {
 		return Owner{}, fmt.Errorf("%q names no owner", s)
 	}
-	pid, err := strconv.Atoi(f[2])
+	pid, err := strconv.Atoi(f[3])
 	if err != nil || pid <= 0 {
 		return Owner{}, fmt.Errorf("%q names no owner", s)
 	}
-	return Owner{Boot: f[0], Namespace: f[1], PID: pid, Started: f[3], Database: f[4]}, nil
+	return Owner{Machine: f[0], Boot: f[1], Namespace: f[2], PID: pid, Started: f[4], Database: f[5]}, nil
 }
 
 // Fate says whether the owner is alive, provably dead, or out of sight.
 func (o Owner) Fate() OwnerFate {
-	boot, ns, err := kernelIdentity()
-	if err != nil || o.Boot != boot || o.Namespace != ns {
+	me, err := here()
+	switch {
+	case err != nil:
+		return OwnerUnknown
+	case o.Boot != me.Boot && o.Machine == me.Machine: // no process outlives its boot
+		return OwnerDead
+	case o.Boot != me.Boot, o.Namespace != me.Namespace:
 		return OwnerUnknown
 	}
 	start, err := ProcessStart(o.PID)
@@ -124,6 +152,17 @@ func (o Owner) Fate() OwnerFate {
 	default:
 		return OwnerAlive
 	}
+}
+
+// OfThisBoot says whether processes of the owner may still run on this kernel. The
+// ids and start times of others mean nothing here.
+func OfThisBoot(owner string) bool {
+	o, err := ParseOwner(owner)
+	if err != nil {
+		return false
+	}
+	boot, err := BootID()
+	return err == nil && o.Boot == boot
 }
 
 // FateOf parses and asks; an unreadable owner is unknown.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -40,7 +41,11 @@ func TestOwnerFate(t *testing.T) {
 		{"another database", func(o *Owner) { o.Database = "db2" }, OwnerAlive},
 		{"a process that ended", func(o *Owner) { *o = of }, OwnerDead},
 		{"a process id used again", func(o *Owner) { o.Started += "1" }, OwnerDead},
-		{"another boot", func(o *Owner) { o.Boot = "x" }, OwnerUnknown},
+		{"another boot of this machine", func(o *Owner) { o.Boot = "x" }, OwnerDead},
+		{"another boot and namespace of this machine", func(o *Owner) { o.Boot, o.Namespace = "x", "x" }, OwnerDead},
+		{"another machine", func(o *Owner) { o.Machine, o.Boot = "x", "x" }, OwnerUnknown},
+		{"a container of this kernel, with an installation of its own", func(o *Owner) { o.Machine, o.Namespace = "x", "x" }, OwnerUnknown},
+		{"an installation that got its id meanwhile", func(o *Owner) { o.Machine = "x" }, OwnerAlive},
 		{"another namespace", func(o *Owner) { o.Namespace = "x" }, OwnerUnknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -57,10 +62,58 @@ func TestOwnerFate(t *testing.T) {
 }
 
 func TestOwnerUnreadable(t *testing.T) {
-	for _, text := range []string{"", "a/b/c/d", "a/b/c/d/e", "a/b/0/d/e", "a/b/-1/d/e", "a/b/1/d/e/f"} {
+	me, err := here()
+	if err != nil {
+		t.Skipf("no Linux: %v", err)
+	}
+	for _, text := range []string{
+		"", "b/n/1/s/d", "m/b/n/p/s/d", "m/b/n/0/s/d", "m/b/n/-1/s/d", "m/b/n/1/s/d/f",
+		me.Machine + "/b/n/1/s", me.Machine + "//n/1/s/d", me.Machine + "/b//1/s/d", me.Machine + "/b/n/1//d", "/b/n/1/s/d",
+	} {
 		if got := FateOf(text); got != OwnerUnknown {
 			t.Errorf("FateOf(%q) = %s: only what is provably dead may be removed", text, got)
 		}
+	}
+}
+
+func TestOfThisBoot(t *testing.T) {
+	me, err := ThisOwner("")
+	if err != nil {
+		t.Skipf("no Linux: %v", err)
+	}
+	before := me
+	before.Boot = "x"
+	for owner, want := range map[string]bool{me.String(): true, before.String(): false, "": false, "x/" + me.String(): false} {
+		if got := OfThisBoot(owner); got != want {
+			t.Errorf("OfThisBoot(%q) = %v", owner, got)
+		}
+	}
+}
+
+func TestMachineID(t *testing.T) {
+	give := func(text string) string {
+		path := filepath.Join(t.TempDir(), "machine-id")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		id, err := machineID(path)
+		if err != nil || len(id) != 16 {
+			t.Fatalf("%q gave %q, %v", text, id, err)
+		}
+		return id
+	}
+	missing, err := machineID(filepath.Join(t.TempDir(), "none"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const one, two = "0123456789abcdef0123456789abcdef\n", "f123456789abcdef0123456789abcdef\n"
+	switch {
+	case give(one) != give(strings.TrimSpace(one)), give(one) == give(two), give(one) == missing:
+		t.Error("the id of an installation does not decide")
+	case give("") != missing, give("uninitialized\n") != missing:
+		t.Error("without an id, the name does not decide")
+	case strings.Contains(give(one), one[:16]):
+		t.Error("the id of the installation is shown")
 	}
 }
 

@@ -168,6 +168,33 @@ func TestOnlyAFullMatchIsKilled(t *testing.T) {
 	}
 }
 
+// TestNothingOutlivesItsBoot has the state files of a dead owner from before the
+// machine was started again: what they name is another process now.
+func TestNothingOutlivesItsBoot(t *testing.T) {
+	o, err := experiment.ParseOwner(deadOwner(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Boot = "before"
+	r := New(Options{StateDir: t.TempDir()})
+	cmd := sleeper(t)
+	f, err := r.newRun(experiment.RunKey{Owner: o.String(), Sweep: 1, Run: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := runState{Owner: o.String(), Sweep: 1, Run: 2, Processes: []processState{describe(t, cmd.Process.Pid)}}
+	if err := s.save(f.state); err != nil {
+		t.Fatal(err)
+	}
+	removeAll(t, r)
+	if killed(t, cmd) {
+		t.Error("a process of this boot was killed")
+	}
+	if left, err := filepath.Glob(filepath.Join(r.stateDir, "*", "*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
 func TestKillChecksWhomItMeets(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

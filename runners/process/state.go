@@ -175,6 +175,9 @@ func (r *Runner) owned() ([]ownedRuns, error) {
 			if err != nil {
 				r.log.Warn("a state file cannot be read", "owner", owner, "err", err)
 			}
+			if !experiment.OfThisBoot(owner) {
+				s.Processes = nil // none outlived it, and another process may have the same id and start time now
+			}
 			o.runs[id] = s
 		}
 		all = append(all, o)
