@@ -252,6 +252,9 @@ func (a *app) conclude(ctx context.Context, store reading, result conduct.Result
 	if err := stopped(result); err != nil {
 		return err
 	}
+	if result.Missing > 0 {
+		return &endError{exitEarly, fmt.Errorf("runs that the infrastructure failed twice and that are missing: %d; run again to repeat their rounds", result.Missing)}
+	}
 	invalid := 0
 	for _, run := range r.Sweep.Runs {
 		if run.State == experiment.StateInvalid {

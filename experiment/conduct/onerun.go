@@ -27,9 +27,6 @@ const slack = 30 * time.Second
 // closeTimeout bounds the removal of an environment.
 const closeTimeout = time.Minute
 
-// confirmWithin is how long a confirm step without a within of its own may take.
-const confirmWithin = 10 * time.Second
-
 // hardLimit is the longest that a run may take: all its own limits, the reading of
 // logs, and slack.
 func hardLimit(p experiment.CellPlan) time.Duration {
@@ -40,7 +37,7 @@ func hardLimit(p experiment.CellPlan) time.Duration {
 			limit += cmp.Or(s.Ready.Within, experiment.DefaultReadyWithin)
 		}
 		for _, c := range s.Confirm {
-			limit += cmp.Or(c.Within, confirmWithin)
+			limit += cmp.Or(c.Within, experiment.DefaultConfirmWithin)
 		}
 	}
 	return limit

@@ -100,7 +100,8 @@ func (s *sampler) observe(give func(metric string, p experiment.Phase, value flo
 		}
 		first, ok := s.marks[experiment.PhaseMeasure][name]
 		elapsed := last.At.Sub(first.At).Seconds()
-		if !ok || elapsed <= 0 {
+		if !ok || elapsed <= 0 || !s.cover(first.At, last.At) {
+			s.log.Warn("rates not known: the counters were not read at the ends of the window", "service", name)
 			continue
 		}
 		for _, r := range rates() {
@@ -111,6 +112,17 @@ func (s *sampler) observe(give func(metric string, p experiment.Phase, value flo
 			}
 		}
 	}
+}
+
+// slip is how far readings may lie from the ends of the window, as a share of it.
+const slip = 0.1
+
+// cover reports whether two readings stand for the window: late ones would take
+// what came after it for what was in it.
+func (s *sampler) cover(first, last time.Time) bool {
+	from, to, ok := s.window()
+	most := time.Duration(slip * float64(to.Sub(from)))
+	return ok && first.Sub(from).Abs() <= most && last.Sub(to).Abs() <= most
 }
 
 // window gives when the measured window began and ended.

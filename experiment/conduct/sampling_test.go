@@ -1,6 +1,8 @@
 package conduct
 
 import (
+	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -9,47 +11,53 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// What is made of counters is described by the same name and unit: an unknown metric
-// would be compared as a ratio, which no count that is mostly zero has.
-func TestDerivedMetricsAreKnown(t *testing.T) {
-	for _, d := range append(rates(), levels()...) {
-		m, known := experiment.MetricByName("app." + d.metric)
-		if !known || m.Unit != d.unit {
-			t.Errorf("%s: known is %t, unit %q, want %q", d.metric, known, m.Unit, d.unit)
-		}
-		if mayBeZero := d.unit == experiment.UnitCount || d.unit == experiment.UnitRatio; mayBeZero && m.Scale != experiment.ScaleDifference {
-			t.Errorf("%s is compared on the scale %s", d.metric, m.Scale)
-		}
-	}
+// meter is a service whose counters are read from a list.
+type meter struct {
+	experiment.Proc
+	readings []experiment.Usage
+	n        int
 }
 
-func TestObserve(t *testing.T) {
-	at := time.Unix(1_000_000, 0)
-	s := &sampler{marks: map[experiment.Phase]map[string]experiment.Usage{
-		experiment.PhaseMeasure: {"app": {At: at, Counters: map[experiment.Counter]float64{
-			experiment.CounterCPU: 10, experiment.CounterNetSent: 100, experiment.CounterMemory: 5000, experiment.CounterMemoryPeak: 8000,
-		}}},
-		experiment.PhaseDrain: {
-			"app": {At: at.Add(4 * time.Second), Counters: map[experiment.Counter]float64{
-				experiment.CounterCPU: 12, experiment.CounterNetSent: 500, experiment.CounterMemory: 6000, experiment.CounterMemoryPeak: 9000,
-				experiment.CounterThrottled: 3, // not known before
-				experiment.CounterOOMKills:  1, experiment.CounterRestarts: 0,
-			}},
-			"late": {At: at, Counters: map[experiment.Counter]float64{experiment.CounterCPU: 1, experiment.CounterMemory: 7}},
-		},
-	}}
-	got := map[string]float64{}
-	s.observe(func(metric string, p experiment.Phase, value float64, _ experiment.Unit) {
-		if p != experiment.PhaseMeasure {
-			t.Errorf("%s is observed in %s", metric, p)
-		}
-		got[metric] = value
-	})
-	want := map[string]float64{
-		"app.cpu": 0.5, "app.net_sent": 100, "app.memory": 6000, "app.memory_peak": 9000, "app.oom_kills": 1, "app.restarts": 0,
-		"late.memory": 7,
+func (m *meter) Usage(context.Context) (experiment.Usage, error) {
+	m.n++
+	return m.readings[m.n-1], nil
+}
+
+func TestRatesUseTheCountersOwnTime(t *testing.T) {
+	began := time.Unix(1000, 0)
+	at := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
+	reading := func(ms int, cpu float64) experiment.Usage {
+		return experiment.Usage{At: at(ms), Counters: map[experiment.Counter]float64{
+			experiment.CounterCPU: cpu, experiment.CounterMemoryPeak: 100 * cpu,
+		}}
 	}
-	if d := cmp.Diff(got, want); d != "" {
-		t.Errorf("observed (-got +want):\n%s", d)
+	for _, tc := range []struct {
+		name        string
+		first, last experiment.Usage
+		want        map[string]float64 // in a window of 4 s
+	}{
+		{"on time", reading(0, 1), reading(4000, 3), map[string]float64{"app.cpu": 0.5, "app.memory_peak": 300}},
+		{"a little late, by their own time", reading(300, 1), reading(4300, 3), map[string]float64{"app.cpu": 0.5, "app.memory_peak": 300}},
+		{"a little apart", reading(100, 1), reading(4350, 2.7), map[string]float64{"app.cpu": 0.4, "app.memory_peak": 270}},
+		{"the first too late", reading(401, 1), reading(4000, 3), map[string]float64{"app.memory_peak": 300}},
+		{"the last too late", reading(0, 1), reading(4401, 3), map[string]float64{"app.memory_peak": 300}},
+		{"both at the end", reading(4000, 3), reading(4010, 3), map[string]float64{"app.memory_peak": 300}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newSampler(map[string]experiment.Proc{"app": &meter{readings: []experiment.Usage{tc.first, tc.last}}}, slog.New(slog.DiscardHandler))
+			s.mark(t.Context(), experiment.PhaseWarmup, at(-1000))
+			s.mark(t.Context(), experiment.PhaseMeasure, at(0))
+			s.mark(t.Context(), experiment.PhaseDrain, at(4000))
+			s.mark(t.Context(), experiment.PhaseDone, at(4100))
+			got := map[string]float64{}
+			s.observe(func(metric string, p experiment.Phase, v float64, _ experiment.Unit) {
+				if metric != "conductor.cpu" && p == experiment.PhaseMeasure {
+					got[metric] = v
+				}
+			})
+			if diff := cmp.Diff(got, tc.want); diff != "" {
+				t.Errorf("observed (-got +want):\n%s", diff)
+			}
+		})
 	}
 }
