@@ -76,7 +76,7 @@ func quantilePrefixes() map[string]string {
 		"latency_":        "response time of successes from the intended start",
 		"failed_latency_": "response time of failures from the intended start",
 		"service_time_":   "response time from the real send",
-		latenessPrefix:    "real send minus intended start: the generator's own fault",
+		latenessPrefix:    "real send minus intended start: the generator's own fault, or the wait for one of too few connections",
 	}
 }
 

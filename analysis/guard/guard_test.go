@@ -70,6 +70,21 @@ func unobserve(metric string) func(*experiment.Outcome) {
 	}
 }
 
+// connections sets how many there may be, and how many requests were in flight in
+// successive slices; those before and after the window count for nothing.
+func connections(n int, inFlight ...float64) func(*experiment.Outcome) {
+	return func(o *experiment.Outcome) {
+		o.Plan.Load.Connections = n
+		o.Series = []experiment.SeriesPoint{{Metric: "in_flight", AtMS: -100, Value: 1}}
+		for i, v := range inFlight {
+			o.Series = append(o.Series, experiment.SeriesPoint{Metric: "in_flight", AtMS: int64(100 * i), Value: v})
+		}
+		o.Series = append(o.Series,
+			experiment.SeriesPoint{Metric: "in_flight", AtMS: 10_000, Value: 2},
+			experiment.SeriesPoint{Metric: "in_flight", Service: "app", AtMS: 9_900, Value: 3})
+	}
+}
+
 func change(f func(*experiment.Outcome)) func(*experiment.Outcome) { return f }
 
 var settings = experiment.Settings{Metric: "throughput", ErrorRate: 0.01}
@@ -162,6 +177,27 @@ func TestJudgeRun(t *testing.T) {
 			o.Placement.Backing, o.Plan.Services = experiment.CoreSet{0, 1}, o.Plan.Services[1:]
 		})}, nil},
 
+		"shared-cores where core sets are not in force": {
+			[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
+				o.Host.Enforces.Cores, o.Generator.Cores = false, nil
+			})},
+			[]found{
+				{"shared-cores", invalid, "generator on core 0-3 and subject on core 0-3 share processors"},
+				{"shared-cores", warn, "generator on core 0-3 and backing services on core 0-3 share processors"},
+				{"shared-cores", note, "backing services on core 0-3 and subject on core 0-3 share processors"},
+			},
+		},
+		"shared-cores where core sets are not in force on one core": {
+			[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
+				o.Host.Enforces.Cores, o.Host.Cores, o.Generator.Cores = false, experiment.CoreSet{0}, nil
+				o.Plan.Services = o.Plan.Services[1:]
+			})},
+			[]found{{"shared-cores", warn, "generator on core 0 and subject on core 0 share processors"}},
+		},
+		"shared-cores where core sets are in force": {[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
+			o.Generator.Cores = nil // the placement's
+		})}, nil},
+
 		"rate-missed above": {
 			[]func(*experiment.Outcome){observe("sent", 969)},
 			[]found{{"rate-missed", invalid, "generator sent 969 of 1000 requests/s over 10s, 3.1% too few (limit 3%)"}},
@@ -174,6 +210,28 @@ func TestJudgeRun(t *testing.T) {
 		"rate-missed by two requests": {[]func(*experiment.Outcome){observe("sent", 1), change(func(o *experiment.Outcome) {
 			o.Plan.Load.Open.Rate, o.Result.Window = 3, time.Second
 		})}, []found{{"rate-missed", invalid, "generator sent 1 of 3 requests/s over 1s, 66.7% too few (limit 3%)"}}},
+		"rate-missed by waiting until drain ended": {
+			[]func(*experiment.Outcome){observe("sent", 900), change(func(o *experiment.Outcome) {
+				o.Plan.Load.Connections, o.Result.Total.Waiting = 20, 1
+			})},
+			[]found{{"rate-missed", warn, "900 of 1000 requests/s were sent over 10s, 10% too few (limit 3%): others waited for a connection (load.connections is 20)"}},
+		},
+		"rate-missed by waiting at the window's end": {
+			[]func(*experiment.Outcome){observe("sent", 900), observe("in_flight", 5), connections(20, 19, 21)},
+			[]found{{"rate-missed", warn, "900 of 1000 requests/s were sent over 10s, 10% too few (limit 3%): others waited for a connection (load.connections is 20)"}},
+		},
+		"rate-missed by waiting on the whole": {
+			[]func(*experiment.Outcome){observe("sent", 900), observe("in_flight", 20.5), connections(1)},
+			[]found{{"rate-missed", warn, "900 of 1000 requests/s were sent over 10s, 10% too few (limit 3%): others waited for a connection (load.connections is 1)"}},
+		},
+		"rate-missed with connections free at the window's end": {
+			[]func(*experiment.Outcome){observe("sent", 900), observe("in_flight", 50), connections(20, 90, 20)},
+			[]found{{"rate-missed", invalid, "generator sent 900 of 1000 requests/s over 10s, 10% too few (limit 3%)"}},
+		},
+		"rate-missed with as many connections as requests": {
+			[]func(*experiment.Outcome){observe("sent", 900), observe("in_flight", 100), connections(100, 101, 101)},
+			[]found{{"rate-missed", invalid, "generator sent 900 of 1000 requests/s over 10s, 10% too few (limit 3%)"}},
+		},
 		"rate-missed is no matter of a closed load": {[]func(*experiment.Outcome){observe("sent", 10), change(func(o *experiment.Outcome) {
 			o.Plan.Load.Open, o.Plan.Load.Closed = nil, &experiment.ClosedLoad{Users: 4}
 		})}, nil},
@@ -237,8 +295,13 @@ func TestJudgeRun(t *testing.T) {
 			o.Host.Enforces = experiment.Enforces{Cores: true, PIDs: true}
 		})}, []found{{"limit-not-applied", note, "not in force here for app: limits.cpus, limits.memory"}}},
 		"limit-not-applied to the core sets": {
-			[]func(*experiment.Outcome){change(func(o *experiment.Outcome) { o.Host.Enforces.Cores = false })},
-			[]found{{"limit-not-applied", note, "not in force here for generator: core set"}},
+			[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
+				o.Host.Enforces.Cores, o.Host.Cores, o.Plan.Services = false, experiment.CoreSet{0}, o.Plan.Services[1:]
+			})},
+			[]found{
+				{"shared-cores", warn, "generator on core 0 and subject on core 0 share processors"},
+				{"limit-not-applied", note, "not in force here for generator: core set"},
+			},
 		},
 		"limit-not-applied where none is declared": {[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
 			o.Host.Enforces.PIDs = false

@@ -14,7 +14,8 @@ func sharedCores() Guard {
 		Severity: experiment.SeverityInvalid,
 		Help: "Two roles share processor cores. Generator with subject is invalid: whoever needs more takes it from the other, and the " +
 			"measurement shows the contention (a warning only on a host with a single core, where it was accepted on the command line). " +
-			"Generator with backing services is a warning, backing services with the subject a note. See place in the matrix.",
+			"Generator with backing services is a warning, backing services with the subject a note. See place in the matrix. Where the " +
+			"runner cannot put core sets into force, as under an engine without root, all roles share all cores.",
 		run: judgeSharedCores,
 	}
 }
@@ -25,6 +26,9 @@ func judgeSharedCores(o experiment.Outcome, _ float64) []experiment.Finding {
 		load = o.Placement.Load
 	}
 	subject, backing := o.Placement.Subject, o.Placement.Backing
+	if !o.Host.Enforces.Cores { // the sets are a wish: everybody runs everywhere
+		load, subject, backing = o.Host.Cores, o.Host.Cores, o.Host.Cores
+	}
 	if !slices.ContainsFunc(o.Plan.Services, func(s experiment.Service) bool { return s.Role == experiment.RoleBacking }) {
 		backing = nil
 	}
