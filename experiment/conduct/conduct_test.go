@@ -70,6 +70,7 @@ func newStage(t *testing.T) *stage {
 	}
 	s := &stage{t: t, matrix: m.ForRunner(experiment.RunnerDocker), store: store, drain: make(chan struct{}), on: func(conduct.Event) {}, reader: load.Reader{}}
 	s.script.Instant = true
+	s.script.Host = &experiment.Host{Cores: experiment.CoreSet{0, 1, 2, 3}, Enforces: experiment.Enforces{Cores: true}}
 	s.script.Service = s.behave(fake.Behaviour{})
 	t.Cleanup(func() {
 		if _, err := store.Close(context.Background()); err != nil {
