@@ -36,7 +36,7 @@ func (a *app) plan(ctx context.Context, o planOptions, file string) error {
 	if err := checkRunner(o.runner); err != nil {
 		return err
 	}
-	m, err := a.load(ctx, file, o.runner)
+	m, err := a.load(ctx, file, o.runner, false)
 	if err != nil {
 		return err
 	}
@@ -51,6 +51,10 @@ func (a *app) plan(ctx context.Context, o planOptions, file string) error {
 	if err != nil {
 		return err
 	}
+	missing, err := missingImages(ctx, runner, m)
+	if err != nil {
+		return err
+	}
 	v := report.PlanView{Matrix: m, Cells: m.Cells(), Hash: m.Hash()}
 	if v.Placement, err = experiment.Place(m.Place, host.Cores, true); err != nil {
 		return err
@@ -59,10 +63,28 @@ func (a *app) plan(ctx context.Context, o planOptions, file string) error {
 	for _, w := range m.Warnings() {
 		v.Warnings = append(v.Warnings, w.Error())
 	}
+	for _, image := range missing {
+		v.Warnings = append(v.Warnings, "image "+image+" is not on the engine: run pulls it")
+	}
 	if err := estimate(&v, host); err != nil {
 		return err
 	}
 	return report.Plan(a.out, v, report.Format(o.format))
+}
+
+// missingImages names the images that a run would pull first.
+func missingImages(ctx context.Context, r experiment.Runner, m *experiment.Matrix) ([]string, error) {
+	engine, ok := r.(interface {
+		Missing(ctx context.Context, all []experiment.Service) ([]string, error)
+	})
+	if !ok {
+		return nil, nil
+	}
+	images, err := imagesOf(m)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Missing(ctx, images)
 }
 
 // What a run costs beside its load: starting and removing everything, and what it

@@ -98,7 +98,7 @@ func (a *app) loadAll(ctx context.Context, o runOptions, files []string) ([]*exp
 	defer a.interrupts.onFirst(cancel)()
 	matrices := make([]*experiment.Matrix, len(files))
 	err := a.each(stopping, files, func(i int) (err error) {
-		matrices[i], err = a.load(stopping, files[i], o.runner)
+		matrices[i], err = a.load(stopping, files[i], o.runner, true)
 		return err
 	})
 	switch {
@@ -169,13 +169,14 @@ func checkRunner(name string) error {
 	return &usageError{fmt.Errorf("--runner %s: want auto, docker or process", name)}
 }
 
-// load reads and checks a matrix and resolves its runner.
-func (a *app) load(ctx context.Context, file, runner string) (*experiment.Matrix, error) {
+// load reads and checks a matrix and resolves its runner. Images that are needed
+// to choose it are pulled, or only looked for.
+func (a *app) load(ctx context.Context, file, runner string, pull bool) (*experiment.Matrix, error) {
 	m, err := matrixfile.Load(file)
 	if err != nil {
 		return nil, err
 	}
-	name, err := a.chooseRunner(ctx, m, runner)
+	name, err := a.chooseRunner(ctx, m, runner, pull)
 	if err != nil {
 		return nil, err
 	}

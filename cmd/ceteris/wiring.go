@@ -36,8 +36,9 @@ func newProbes(runner string) []experiment.Probe {
 }
 
 // chooseRunner resolves "auto": docker if an engine answers and has, or can pull,
-// every image; else process if every service has a process form.
-func (a *app) chooseRunner(ctx context.Context, m *experiment.Matrix, override string) (string, error) {
+// every image; else process if every service has a process form. Without pull,
+// whatever is missing is taken to be there to be pulled.
+func (a *app) chooseRunner(ctx context.Context, m *experiment.Matrix, override string, pull bool) (string, error) {
 	name := m.Runner
 	if override != "" {
 		name = override
@@ -45,7 +46,7 @@ func (a *app) chooseRunner(ctx context.Context, m *experiment.Matrix, override s
 	if name != experiment.RunnerAuto {
 		return name, nil
 	}
-	reason, err := a.dockerFits(ctx, m)
+	reason, err := a.dockerFits(ctx, m, pull)
 	if err != nil {
 		return "", err
 	}
@@ -53,7 +54,7 @@ func (a *app) chooseRunner(ctx context.Context, m *experiment.Matrix, override s
 		return experiment.RunnerDocker, nil
 	}
 	if m.ForRunner(experiment.RunnerProcess).ValidateRunner() == nil {
-		a.log.Info("no containers here: processes are used", "reason", reason)
+		fmt.Fprintf(a.err, "ceteris: %s: processes instead of containers: %v\n", m.Name, reason)
 		return experiment.RunnerProcess, nil
 	}
 	return "", experiment.WithHint(fmt.Errorf("no runner fits: %w: %w", experiment.ErrCannotRun, reason),
@@ -61,7 +62,7 @@ func (a *app) chooseRunner(ctx context.Context, m *experiment.Matrix, override s
 }
 
 // dockerFits gives the reason why containers cannot be used here, or nil.
-func (a *app) dockerFits(ctx context.Context, m *experiment.Matrix) (reason, err error) {
+func (a *app) dockerFits(ctx context.Context, m *experiment.Matrix, pull bool) (reason, err error) {
 	r, err := docker.New(docker.Options{Builder: gobuild.New(gobuild.Options{Log: a.log}), Log: a.log})
 	if err != nil {
 		return err, nil
@@ -72,11 +73,28 @@ func (a *app) dockerFits(ctx context.Context, m *experiment.Matrix) (reason, err
 		}
 		return err, nil
 	}
+	if !pull {
+		return nil, nil
+	}
 	// Images are looked for, or pulled, now: without them there is no choice.
-	resolved := m.ForRunner(experiment.RunnerDocker)
+	images, err := imagesOf(m.ForRunner(experiment.RunnerDocker))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.Prepare(ctx, images); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return err, nil
+	}
+	return nil, nil
+}
+
+// imagesOf gives the services of all cells that are images.
+func imagesOf(m *experiment.Matrix) ([]experiment.Service, error) {
 	var images []experiment.Service
-	for _, cell := range resolved.Cells() {
-		p, err := resolved.Plan(cell)
+	for _, cell := range m.Cells() {
+		p, err := m.Plan(cell)
 		if err != nil {
 			return nil, err
 		}
@@ -86,10 +104,7 @@ func (a *app) dockerFits(ctx context.Context, m *experiment.Matrix) (reason, err
 			}
 		}
 	}
-	if _, err := r.Prepare(ctx, images); err != nil {
-		return err, nil
-	}
-	return nil, nil
+	return images, nil
 }
 
 // tools finds the programs that ceteris brings itself.
