@@ -108,10 +108,12 @@ type LogMeter interface {
 // ProbeTarget is what a probe looks at.
 type ProbeTarget struct {
 	Runner string
+	Host   Host // runs the services
 	Procs  map[string]Proc
 }
 
-// Probe measures something beside the services: host, engine.
+// Probe measures something beside the services: host, engine. One that sees only
+// the machine it is on observes nothing where Host is another.
 type Probe interface {
 	Start(ctx context.Context, t ProbeTarget) (Sampling, error)
 }

@@ -39,6 +39,7 @@ func All() []Guard {
 		errorRate(),
 		hostNoise(),
 		engineBusy(),
+		engineElsewhere(),
 		limitNotApplied(),
 		notEqual(),
 		controlDiffers(),

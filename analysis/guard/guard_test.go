@@ -394,6 +394,7 @@ func TestJudgeSweep(t *testing.T) {
 	}
 	ok, out := experiment.StateOK, experiment.StateSuperseded
 	tests := map[string]struct {
+		host  experiment.Host
 		runs  []experiment.RunRecord
 		notes []experiment.SweepNote
 		set   experiment.Settings
@@ -413,6 +414,15 @@ func TestJudgeSweep(t *testing.T) {
 			runs: []experiment.RunRecord{run("b", ok, "aaaaaaaaaaaa"), run("b", ok, "bbbbbbbbbbbb")},
 			set:  experiment.Settings{Guards: map[string]experiment.GuardSetting{"not-equal": {Off: true}}},
 		},
+		"engine-elsewhere": {
+			host: experiment.Host{Name: "far", Engine: "docker 27.0"},
+			want: []experiment.Finding{{
+				Code: "engine-elsewhere", Severity: note, Service: "engine",
+				Message: "docker 27.0 on far is not on this host: host probes were skipped",
+			}},
+		},
+		"engine-elsewhere: it is here":    {host: experiment.Host{Name: "near", Engine: "docker 27.0", Local: true}},
+		"engine-elsewhere: there is none": {host: experiment.Host{Name: "near", Local: true}},
 		"notes of the analysis": {
 			notes: []experiment.SweepNote{
 				{Code: "round-without-baseline", Message: "round 2"},
@@ -429,7 +439,7 @@ func TestJudgeSweep(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := guard.New().JudgeSweep(experiment.Sweep{Cells: cells, Runs: tt.runs}, experiment.Results{Notes: tt.notes}, tt.set)
+			got := guard.New().JudgeSweep(experiment.Sweep{Cells: cells, Runs: tt.runs, Host: tt.host}, experiment.Results{Notes: tt.notes}, tt.set)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("JudgeSweep (-want +got):\n%s", diff)
 			}

@@ -6,6 +6,9 @@
 // measured. Each reading carries its own time; rates are made of the two times,
 // never of the planned length of the window. Only PhaseMeasure is observed.
 //
+// Both probes look at the machine they are on. Where the services run on another
+// one, they observe nothing: what happens here is not what the services felt.
+//
 // What is not done: services are read by their runner (Proc.Usage); metrics that
 // services publish are not scraped here.
 package probe

@@ -28,8 +28,8 @@ func enginePrograms() []string {
 }
 
 // readEngine reads the times of the container engine of this host: the daemons,
-// and the shims and port proxies of all containers. It finds none where the engine
-// runs elsewhere. Times count in hundredths of a second.
+// and the shims and port proxies of all containers. Times count in hundredths of a
+// second.
 func readEngine() (engineTimes, error) {
 	times, err := engineProcesses("/proc")
 	if err != nil {

@@ -32,9 +32,12 @@ var phases = []experiment.Phase{
 	experiment.PhaseMeasure, experiment.PhaseDrain, experiment.PhaseDone,
 }
 
+// here is a target on this machine.
+var here = experiment.ProbeTarget{Host: experiment.Host{Local: true}}
+
 func observe(t *testing.T, p experiment.Probe, marks ...experiment.Phase) ([]experiment.Observation, error) {
 	t.Helper()
-	s, err := p.Start(t.Context(), experiment.ProbeTarget{})
+	s, err := p.Start(t.Context(), here)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +104,27 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-func TestEngineElsewhere(t *testing.T) {
+// Where the services run on another machine, this one is not even looked at.
+func TestHostElsewhere(t *testing.T) {
+	host := hostProbe(func() (processorTimes, error) { t.Error("host read"); return processorTimes{}, nil })
+	engine := engineProbe(func() (engineTimes, error) { t.Error("engine read"); return engineTimes{}, nil })
+	for name, p := range map[string]experiment.Probe{"host": host, "engine": engine} {
+		s, err := p.Start(t.Context(), experiment.ProbeTarget{Host: experiment.Host{Name: "elsewhere", Engine: "docker 27.0"}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, m := range phases {
+			if err := s.Mark(m); err != nil {
+				t.Errorf("%s: mark %s: %v", name, m, err)
+			}
+		}
+		if got, series, err := s.Stop(t.Context()); err != nil || len(got)+len(series) > 0 {
+			t.Errorf("%s: got %v, %v, %v, want nothing", name, got, series, err)
+		}
+	}
+}
+
+func TestNoEngineInSight(t *testing.T) {
 	began := time.Unix(1_000_000, 0)
 	got, err := observe(t, engineProbe(script(engineTimes{}, engineTimes{at: began}, engineTimes{at: began.Add(time.Second)})), phases...)
 	if err != nil || len(got) > 0 {
@@ -129,10 +152,10 @@ func TestWindowNotSeen(t *testing.T) {
 }
 
 func TestFaultsAreReported(t *testing.T) {
-	if _, err := hostProbe(script[processorTimes]()).Start(t.Context(), experiment.ProbeTarget{}); err == nil {
+	if _, err := hostProbe(script[processorTimes]()).Start(t.Context(), here); err == nil {
 		t.Error("start: no error")
 	}
-	s, err := engineProbe(script(engineTimes{})).Start(t.Context(), experiment.ProbeTarget{})
+	s, err := engineProbe(script(engineTimes{})).Start(t.Context(), here)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +197,7 @@ func write(t *testing.T, path, text string) {
 
 // TestOnThisHost compares the probe with what this process burns itself.
 func TestOnThisHost(t *testing.T) {
-	s, err := NewHost().Start(t.Context(), experiment.ProbeTarget{})
+	s, err := NewHost().Start(t.Context(), here)
 	if err != nil {
 		t.Fatal(err)
 	}

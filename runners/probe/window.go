@@ -20,7 +20,10 @@ type probe[T reading] struct {
 
 // Start implements experiment.Probe. It reads once, so that what cannot be read is
 // known before the load.
-func (p *probe[T]) Start(context.Context, experiment.ProbeTarget) (experiment.Sampling, error) {
+func (p *probe[T]) Start(_ context.Context, t experiment.ProbeTarget) (experiment.Sampling, error) {
+	if !t.Host.Local {
+		return elsewhere{}, nil
+	}
 	if _, err := p.read(); err != nil {
 		return nil, err
 	}
@@ -69,6 +72,17 @@ func (w *window[T]) Stop(context.Context) ([]experiment.Observation, []experimen
 		return nil, nil, fmt.Errorf("probe %s: %w", w.probe.name, err)
 	}
 	return got, nil, nil
+}
+
+// elsewhere is the sampling of a host that is out of sight.
+type elsewhere struct{}
+
+// Mark implements experiment.Sampling.
+func (elsewhere) Mark(experiment.Phase) error { return nil }
+
+// Stop implements experiment.Sampling.
+func (elsewhere) Stop(context.Context) ([]experiment.Observation, []experiment.SeriesPoint, error) {
+	return nil, nil, nil
 }
 
 // observed is a value of the measured window.
