@@ -109,15 +109,30 @@ func (o *outputs) last() string {
 	const most, lines = 400, 3
 	var tail []string
 	for _, path := range o.paths {
-		b, err := os.ReadFile(path)
+		b, err := readTail(path, most)
 		if err != nil {
 			continue // a message is no place to complain
 		}
-		text := strings.TrimSpace(strings.ToValidUTF8(string(b[max(0, len(b)-most):]), ""))
+		text := strings.TrimSpace(strings.ToValidUTF8(string(b), ""))
 		all := strings.Split(text, "\n")
 		tail = append(tail, all[max(0, len(all)-lines):]...)
 	}
 	return strings.Trim(strings.Join(tail, " | "), " |")
+}
+
+// readTail gives the last bytes of a file, most of them at the most. The file may
+// be of any size, and may be growing.
+func readTail(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-most), most))
 }
 
 // LogVolume implements experiment.LogMeter. The counts are those between the

@@ -117,6 +117,36 @@ func sleeper(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
+// The last lines of a log are read alone: of a sparse file of a terabyte, nobody
+// could read more.
+func TestLastOutput(t *testing.T) {
+	long := strings.Repeat("x", 500)
+	for _, tc := range []struct{ name, text, want string }{
+		{"nothing", "", ""},
+		{"the last three lines", "one\ntwo\nthree\nfour\n", "two | three | four"},
+		{"the end of a long line", long + "the end", long[:393] + "the end"},
+		{"cut inside a character", "\u00e4" + long[:399], long[:399]},
+	} {
+		for size, before := range map[string]int64{"all of it": 0, "after a terabyte": 1 << 40} {
+			t.Run(tc.name+", "+size, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "app.output")
+				f, err := os.Create(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer f.Close()
+				if _, err := f.WriteAt([]byte("\n"+tc.text), before); err != nil {
+					t.Skipf("no file of %d bytes here: %v", before, err)
+				}
+				got := strings.Trim((&outputs{paths: []string{filepath.Join(t.TempDir(), "none"), path}}).last(), "\x00 |\n")
+				if got != tc.want {
+					t.Errorf("got %q, want %q", got, tc.want)
+				}
+			})
+		}
+	}
+}
+
 func TestMarker(t *testing.T) {
 	want := marker{owner: "boot/4026/17/99/db-1", sweep: 3, run: 14, service: "app"}
 	if got, ok := parseMarker(want.String()); got != want || !ok {
