@@ -26,7 +26,7 @@ type SweepSummary struct {
 	Rounds   int // planned
 	Cells    int
 	Began    time.Time
-	Latest   time.Time // end of the latest run; zero before
+	RunTime  time.Duration // mean of the runs that were made and count; 0 before the first
 
 	OK, Invalid, Failed, Skipped, Running, Pending, Replaced int // runs
 
@@ -48,11 +48,11 @@ func (s SweepSummary) Done() int { return s.OK + s.Invalid + s.Failed + s.Skippe
 func (r reading) Sweeps(ctx context.Context) ([]SweepSummary, error) {
 	all, err := collect(ctx, r.pool, "sweeps.sql", func(scan func(...any) error) (SweepSummary, error) {
 		var s SweepSummary
-		var began, latest sql.Null[int64]
-		err := scan(&s.ID, &s.Hash, &s.Serial, &s.Name, &s.Question, &s.Runner, &s.Rounds, &s.Cells, &began, &latest,
+		var began sql.Null[int64]
+		err := scan(&s.ID, &s.Hash, &s.Serial, &s.Name, &s.Question, &s.Runner, &s.Rounds, &s.Cells, &began, &s.RunTime,
 			&s.OK, &s.Invalid, &s.Failed, &s.Skipped, &s.Running, &s.Pending, &s.Replaced,
 			&s.Notes, &s.Warnings, &s.Worse, &s.Invocations, &s.Owner, &s.Outcome)
-		s.Began, s.Latest = moment(began), moment(latest)
+		s.Began = moment(began)
 		return s, err
 	})
 	if err != nil {

@@ -49,8 +49,8 @@ func sweepLine(s db.SweepSummary) report.SweepLine {
 	if s.Cells > 0 {
 		line.RoundsDone = s.Done() / s.Cells
 	}
-	if s.Done() > 0 && line.State == "running" {
-		line.ETA = s.Latest.Sub(s.Began) / time.Duration(s.Done()) * time.Duration(s.Planned()-s.Done())
+	if line.State == "running" { // the days on which nobody measured are no part of it
+		line.ETA = s.RunTime * time.Duration(s.Planned()-s.Done())
 	}
 	return line
 }

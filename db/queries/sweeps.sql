@@ -1,7 +1,7 @@
 -- All sweeps with their progress, the newest first.
 SELECT s.id, s.hash, s.serial, s.name, s.question, s.runner, s.rounds,
        (SELECT count(*) FROM cells c WHERE c.sweep = s.id),
-       s.began, r.latest,
+       s.began, coalesce(r.run_time, 0),
        coalesce(r.ok, 0), coalesce(r.invalid, 0), coalesce(r.failed, 0), coalesce(r.skipped, 0),
        coalesce(r.running, 0), coalesce(r.pending, 0), coalesce(r.replaced, 0),
        (SELECT count(*) FROM findings f WHERE f.sweep = s.id AND f.severity = 'note'),
@@ -11,7 +11,8 @@ SELECT s.id, s.hash, s.serial, s.name, s.question, s.runner, s.rounds,
        coalesce(i.owner, ''), coalesce(i.outcome, '')
 FROM sweeps s
 LEFT JOIN (
-    SELECT sweep, max(ended) AS latest,
+    SELECT sweep,
+           CAST(avg(ended - began) FILTER (WHERE state IN ('ok', 'invalid', 'failed:subject')) AS INTEGER) AS run_time,
            count(*) FILTER (WHERE state = 'ok') AS ok,
            count(*) FILTER (WHERE state = 'invalid') AS invalid,
            count(*) FILTER (WHERE state = 'failed:subject') AS failed,

@@ -1,0 +1,62 @@
+package db
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// TestRunTimeIsThatOfRuns: the mean takes the runs that count and were made, and
+// no time in which nothing ran.
+func TestRunTimeIsThatOfRuns(t *testing.T) {
+	ctx := context.Background()
+	now := testTime()
+	d, err := Open(ctx, testPath(t), Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.pool.Close() })
+	head, _ := begin(t, d, 3)
+	runTime := func() time.Duration {
+		t.Helper()
+		all, err := d.Sweeps(ctx)
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%v, %v", all, err)
+		}
+		return all[0].RunTime
+	}
+	if got := runTime(); got != 0 {
+		t.Errorf("before the first run: %v", got)
+	}
+	pending := pendingRuns(t, d, head.ID)
+	for i, r := range []struct {
+		state experiment.RunState
+		took  time.Duration
+		idle  time.Duration // before the next one
+	}{
+		{experiment.StateOK, 2 * time.Second, 0},
+		{experiment.StateInvalid, 4 * time.Second, 72 * time.Hour},
+		{experiment.StateFailedSubject, 9 * time.Second, 0},
+		{experiment.StateFailedInfra, time.Hour, time.Hour},
+	} {
+		run := beginRun(t, d, pending[i])
+		now = now.Add(r.took)
+		run.State = r.state
+		if err := d.EndRun(ctx, experiment.Outcome{Run: run}, nil); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(r.idle)
+	}
+	skipped := pending[4]
+	skipped.State = experiment.StateSkipped
+	if err := d.EndRun(ctx, experiment.Outcome{Run: skipped}, nil); err != nil {
+		t.Fatal(err)
+	}
+	beginRun(t, d, pending[5])
+	now = now.Add(time.Hour)
+	if got, want := runTime(), 5*time.Second; got != want {
+		t.Errorf("mean %v, want %v", got, want)
+	}
+}
