@@ -20,12 +20,13 @@ const conductorNice = 10
 type ownPlace struct {
 	home unix.CPUSet // where it may run when it is not pinned
 	nice bool        // lower the priority, too
+	log  *slog.Logger
 }
 
 // newOwnPlace remembers the present place. nice is for sweeps in containers only:
 // services that are child processes would inherit it and may not undo it.
-func newOwnPlace(nice bool) (*ownPlace, error) {
-	p := &ownPlace{nice: nice}
+func newOwnPlace(nice bool, log *slog.Logger) (*ownPlace, error) {
+	p := &ownPlace{nice: nice, log: log}
 	if err := unix.SchedGetaffinity(os.Getpid(), &p.home); err != nil {
 		return nil, fmt.Errorf("read own cores: %w", err)
 	}
@@ -33,7 +34,9 @@ func newOwnPlace(nice bool) (*ownPlace, error) {
 }
 
 // pin puts every thread of this process on the given cores; threads that come
-// later inherit it.
+// later inherit it. The engine's cores may be others than those that this process is
+// allowed to use (it may be in a container itself): then it stays where it is, which
+// is logged and no reason not to measure.
 func (p *ownPlace) pin(cores experiment.CoreSet) error {
 	if len(cores) == 0 {
 		return nil
@@ -42,12 +45,21 @@ func (p *ownPlace) pin(cores experiment.CoreSet) error {
 	for _, c := range cores {
 		set.Set(c)
 	}
-	return eachThread(func(tid int) error {
-		if err := unix.SchedSetaffinity(tid, &set); err != nil || !p.nice {
+	var refused error
+	err := eachThread(func(tid int) error {
+		err := unix.SchedSetaffinity(tid, &set)
+		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) {
+			refused, err = err, nil
+		}
+		if err != nil || !p.nice {
 			return err
 		}
 		return unix.Setpriority(unix.PRIO_PROCESS, tid, conductorNice)
 	})
+	if err == nil && refused != nil {
+		p.log.Warn("the conductor may not run on its cores and stays where it is", "cores", cores, "err", refused)
+	}
+	return err
 }
 
 // restore undoes pin, but for the priority, which only root may raise.

@@ -77,7 +77,7 @@ func (a *app) run(ctx context.Context, o runOptions, files []string) error {
 		return err
 	}
 	defer unlock()
-	place, err := newOwnPlace(!slices.ContainsFunc(matrices, func(m *experiment.Matrix) bool { return m.Runner != experiment.RunnerDocker }))
+	place, err := newOwnPlace(!slices.ContainsFunc(matrices, func(m *experiment.Matrix) bool { return m.Runner != experiment.RunnerDocker }), a.log)
 	if err != nil {
 		return err
 	}
