@@ -11,6 +11,9 @@
 // removal use the client of its provider. The library's reaper is switched off:
 // what an owner left behind is found by label.
 //
+// Each container has one log file (json-file, blocking). It is emptied, and its count
+// lost, when it reaches 8 GB; see mostLog.
+//
 // It does not order services, resolve addresses between them or decide where
 // they are pinned, and no load goes through a published port.
 package docker

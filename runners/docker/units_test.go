@@ -168,6 +168,16 @@ func TestKernelPeak(t *testing.T) {
 	}
 }
 
+// A log is one file that is never rotated away: what is counted is what was written.
+func TestLogIsOneFile(t *testing.T) {
+	var h container.HostConfig
+	(&env{r: &Runner{}}).configure(&h, experiment.Service{Name: "app"})
+	want := container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "8g", "max-file": "1", "mode": "blocking"}}
+	if d := cmp.Diff(want, h.LogConfig); d != "" {
+		t.Errorf("log (-want +got):\n%s", d)
+	}
+}
+
 func TestDescribe(t *testing.T) {
 	info := system.Info{
 		Name: "elsewhere", OSType: "linux", Architecture: "aarch64", KernelVersion: "6.1", ServerVersion: "27.0",
