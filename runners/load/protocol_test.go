@@ -250,10 +250,12 @@ func TestReadEndsWithItsContext(t *testing.T) {
 func TestAFailingStreamIsNoFaultOfTheGenerator(t *testing.T) {
 	whole := string(sampleStream(t))
 	line := strings.IndexByte(whole, '\n') + 1
+	engineGone, engineCut := fmt.Errorf("watch the container: %w", io.EOF), fmt.Errorf("logs: %w", io.ErrUnexpectedEOF)
 	for name, after := range map[string]int{"at the begin": 0, "inside a line": line + 20, "between two lines": line} {
 		t.Run(name, func(t *testing.T) {
 			for fault, incomplete := range map[error]bool{
 				syscall.EIO: false, net.ErrClosed: false, io.ErrClosedPipe: false,
+				engineGone: false, engineCut: false,
 				io.ErrUnexpectedEOF: true, io.EOF: true,
 			} {
 				_, err := Reader{}.Read(t.Context(), io.MultiReader(strings.NewReader(whole[:after]), iotest.ErrReader(fault)), nil)

@@ -247,7 +247,10 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// ended tells an end of the output from a failure to read it.
-func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+// ended tells an end of the output from a failure to read it. Wrapped in another
+// error, an end is that of something else: of the connection to an engine, say.
+func ended(err error) bool {
+	return err == io.EOF || err == io.ErrUnexpectedEOF //nolint:errorlint // the bare ones are meant
+}
 
 func clip(s string) string { return s[:min(len(s), maxQuote)] }
