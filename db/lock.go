@@ -30,6 +30,9 @@ func Lock(path string) (*FileLock, error) {
 	name := path + ".lock"
 	for {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+		if diskFull(err) {
+			return nil, outOfSpace(path, err)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("lock database %s: %w", path, err)
 		}
@@ -45,7 +48,9 @@ func Lock(path string) (*FileLock, error) {
 			f.Close()
 			continue
 		}
-		if err := sign(f); err != nil {
+		if err := sign(f); diskFull(err) {
+			return nil, errors.Join(outOfSpace(path, err), os.Remove(name), f.Close())
+		} else if err != nil {
 			return nil, errors.Join(fmt.Errorf("lock database %s: %w", path, err), f.Close())
 		}
 		return &FileLock{file: f}, nil

@@ -30,10 +30,11 @@ type DB struct {
 var _ experiment.Store = (*DB)(nil)
 
 // Open creates the database at path or brings it to this version. The caller
-// holds its Lock. Errors: one that wraps experiment.ErrSchemaNewer for a file of
-// a newer ceteris, experiment.ErrCannotRun on a network filesystem,
-// experiment.ErrLocked while another program holds the file; anything else says
-// in one sentence why the path cannot be a database.
+// holds its Lock. Errors: a *WrongPathError where no database of ours can be, one
+// that wraps experiment.ErrSchemaNewer for a file of a newer ceteris;
+// experiment.ErrCannotRun on a network filesystem and a full disk;
+// experiment.ErrLocked while another program holds the file; anything else is a
+// fault.
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -115,14 +116,24 @@ func leaveWAL(ctx context.Context, p *sql.DB) (bool, error) {
 }
 
 // write runs f in one transaction. The transaction takes the write lock at once
-// (_txlock=immediate), so that it never fails half way for want of it.
+// (_txlock=immediate), so that it never fails half way for want of it. On a full
+// disk the error wraps experiment.ErrCannotRun.
 func (d *DB) write(ctx context.Context, f func(*sql.Tx) error) error {
+	err := d.transact(ctx, f)
+	if diskFull(err) {
+		return outOfSpace(d.path, err)
+	}
+	return err
+}
+
+func (d *DB) transact(ctx context.Context, f func(*sql.Tx) error) error {
 	tx, err := d.pool.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	if err := f(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
+		_ = tx.Rollback() // fails where SQLite has done so by itself, as on a full disk
+		return err
 	}
 	return tx.Commit()
 }

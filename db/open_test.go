@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -64,6 +65,59 @@ func TestOpenRefuses(t *testing.T) {
 				checkRefusal(t, err, c.says, c.is)
 			}
 		})
+	}
+}
+
+// TestDiskFull has a database that may not grow, as on a full disk.
+func TestDiskFull(t *testing.T) {
+	ctx := context.Background()
+	d := openAt(t, testPath(t))
+	head, _ := begin(t, d, 1)
+	run := beginRun(t, d, pendingRuns(t, d, head.ID)[0])
+	d.pool.SetMaxOpenConns(1) // the limit belongs to a connection
+	if _, err := d.pool.ExecContext(ctx, `PRAGMA max_page_count = 1`); err != nil {
+		t.Fatal(err)
+	}
+	err := d.EndRun(ctx, testOutcome(run, 500), nil)
+	checkRefusal(t, err, "the disk is full", experiment.ErrCannotRun)
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT} {
+		checkRefusal(t, explain("x.db", &fs.PathError{Op: "write", Path: "x", Err: full}), "database x.db: the disk is full", experiment.ErrCannotRun)
+	}
+}
+
+// TestWrongPath: another path is meant, or else something is broken.
+func TestWrongPath(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	damaged := filepath.Join(dir, "damaged.db")
+	d := openAt(t, damaged)
+	begin(t, d, 1)
+	if _, err := d.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(damaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(damaged, append(whole[:4096:4096], make([]byte, len(whole)-4096)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	loop := filepath.Join(dir, "loop.db")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
+	empty := filepath.Join(dir, "empty.db")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		filepath.Join(dir, "none.db"): true, filepath.Join(dir, "none", "x.db"): true, filepath.Join(damaged, "x.db"): true,
+		dir: true, empty: true, damaged: false, loop: false, filepath.Join(dir, strings.Repeat("x", 300)): false,
+	} {
+		_, err := OpenReadOnly(ctx, path)
+		if _, wrong := errors.AsType[*WrongPathError](err); err == nil || wrong != want {
+			t.Errorf("%s: got %v, want it to be of the path: %v", path, err, want)
+		}
 	}
 }
 

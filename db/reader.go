@@ -25,9 +25,12 @@ type Reader struct {
 	copy string // directory of a private copy; empty without one
 }
 
+var errEmpty = errors.New("it holds nothing yet")
+
 // OpenReadOnly opens the database at path for reading, also while a sweep is
-// being written into it. The error wraps fs.ErrNotExist if there is no file and
-// experiment.ErrSchemaNewer if a newer ceteris wrote it.
+// being written into it. The error is a *WrongPathError if there is none of ours;
+// it wraps fs.ErrNotExist if there is no file and experiment.ErrSchemaNewer if a
+// newer ceteris wrote it.
 func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
 	path, err := realPath(path)
 	if err != nil {
@@ -36,13 +39,13 @@ func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, experiment.WithHint(fmt.Errorf("there is no database %s: %w", path, fs.ErrNotExist), "run a matrix first, or name another file by --db")
+		return nil, experiment.WithHint(wrongPath("there is no database %s: %w", path, fs.ErrNotExist), "run a matrix first, or name another file by --db")
 	case err != nil:
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	case info.IsDir():
-		return nil, fmt.Errorf("database %s is a directory, not a file", path)
+		return nil, wrongPath("database %s is a directory, not a file", path)
 	case !info.Mode().IsRegular(): // a pipe would block for ever
-		return nil, fmt.Errorf("database %s is no regular file", path)
+		return nil, wrongPath("database %s is no regular file", path)
 	}
 	r := &Reader{path: path, reading: reading{pool: pool(path, readPragmas, true)}}
 	err = r.check(ctx)
@@ -83,7 +86,7 @@ func (r *Reader) check(ctx context.Context) error {
 		return err
 	}
 	if tables < 2 {
-		return experiment.WithHint(errors.New("it holds nothing yet"), "run a matrix first")
+		return experiment.WithHint(errEmpty, "run a matrix first")
 	}
 	var have int64
 	if err := r.pool.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version`).Scan(&have); err != nil {

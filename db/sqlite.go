@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"syscall"
 
 	sqlite3 "github.com/mattn/go-sqlite3"
 )
@@ -36,6 +37,9 @@ func faultOf(err error) fault {
 	var e sqlite3.Error
 	if !errors.As(err, &e) {
 		return faultOther
+	}
+	if e.SystemErrno == syscall.ENOSPC || e.SystemErrno == syscall.EDQUOT {
+		return faultDiskFull
 	}
 	switch e.Code {
 	case sqlite3.ErrNotADB:

@@ -20,16 +20,16 @@ type reading interface {
 // openReader opens the database for reading; it never creates one.
 func (a *app) openReader(ctx context.Context) (*db.Reader, error) {
 	r, err := db.OpenReadOnly(ctx, a.config.DB)
-	return r, wrongDatabase(ctx, err)
+	return r, wrongDatabase(err)
 }
 
-// wrongDatabase makes a file that is no database for us a wrong call: another --db
-// mends it. A lock, or a place where nothing can be locked, is none.
-func wrongDatabase(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil || errors.Is(err, experiment.ErrLocked) || errors.Is(err, experiment.ErrCannotRun) {
-		return err
+// wrongDatabase makes a path to no database of ours a wrong call: another --db
+// mends it. A file that is damaged, or cannot be read, is none.
+func wrongDatabase(err error) error {
+	if _, ok := errors.AsType[*db.WrongPathError](err); ok {
+		return &usageError{err}
 	}
-	return &usageError{err}
+	return err
 }
 
 // withSweep opens the database and finds the sweep that an argument names.

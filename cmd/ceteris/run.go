@@ -188,11 +188,11 @@ func (a *app) load(ctx context.Context, file, runner string, pull bool) (*experi
 func (a *app) openStore(ctx context.Context) (store *db.DB, done func(), err error) {
 	lock, err := db.Lock(a.config.DB)
 	if err != nil {
-		return nil, nil, wrongDatabase(ctx, err)
+		return nil, nil, wrongDatabase(err)
 	}
 	store, err = db.Open(ctx, a.config.DB, db.Options{Now: a.now, Log: a.log})
 	if err != nil {
-		return nil, nil, errors.Join(wrongDatabase(ctx, err), lock.Release())
+		return nil, nil, errors.Join(wrongDatabase(err), lock.Release())
 	}
 	return store, func() {
 		single, err := store.Close(context.WithoutCancel(ctx))
