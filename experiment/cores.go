@@ -92,14 +92,14 @@ func (p Placement) For(r ServiceRole) CoreSet {
 // Place resolves the core sets of a matrix on a host with the given allowed
 // cores. "auto": two cores give subject and backing the first, generator and
 // conductor the second; from four on the load has a quarter, backing a quarter,
-// the subject the rest, and the conductor shares with backing. One core alone is
-// refused unless acceptShared.
+// the subject the rest, and the conductor shares with backing. A generator that
+// shares a core with the subject, because there is only one or because the matrix
+// says so, is refused unless acceptShared.
 func Place(spec PlaceSpec, cores CoreSet, acceptShared bool) (Placement, error) {
-	auto, err := autoPlace(cores, acceptShared)
-	if err != nil && (spec.Subject == RunnerAuto || spec.Load == RunnerAuto) {
-		return Placement{}, err
+	if len(cores) == 0 {
+		return Placement{}, fmt.Errorf("no cores known: %w", ErrCannotRun)
 	}
-	out := auto
+	out := autoPlace(cores)
 	for _, r := range []struct {
 		text string
 		name string
@@ -125,34 +125,39 @@ func Place(spec PlaceSpec, cores CoreSet, acceptShared bool) (Placement, error) 
 		*r.set = set
 		out.Reason = "as the matrix says"
 	}
-	return out, nil
-}
-
-func autoPlace(cores CoreSet, acceptShared bool) (Placement, error) {
-	n := len(cores)
 	switch {
-	case n == 0:
-		return Placement{}, fmt.Errorf("no cores known: %w", ErrCannotRun)
-	case n == 1 && !acceptShared:
+	case acceptShared || !out.Subject.Overlaps(out.Load):
+		return out, nil
+	case len(cores) == 1:
 		return Placement{}, WithHint(fmt.Errorf("one core only: subject and generator would share it: %w", ErrCannotRun),
 			"use a host with two cores or more, or --accept-shared")
+	default:
+		return Placement{}, WithHint(fmt.Errorf("place: subject on core %s and generator on core %s would share: %w", out.Subject, out.Load, ErrCannotRun),
+			"give them cores of their own (place.subject, place.load), or --accept-shared")
+	}
+}
+
+// autoPlace divides one core or more.
+func autoPlace(cores CoreSet) Placement {
+	n := len(cores)
+	switch {
 	case n == 1:
 		return Placement{
 			Subject: cores, Backing: cores, Load: cores, Conductor: cores,
-			Reason: "one core, shared by all: accepted on the command line",
-		}, nil
+			Reason: "one core, shared by all",
+		}
 	case n < 4:
 		last := cores[n-1:]
 		return Placement{
 			Subject: cores[:n-1], Backing: cores[:n-1], Load: last, Conductor: last,
 			Reason: fmt.Sprintf("%d cores: subject and backing share %s, generator and conductor share %s", n, cores[:n-1], last),
-		}, nil
+		}
 	default:
 		q := n / 4
 		load, backing := cores[n-q:], cores[n-2*q:n-q]
 		return Placement{
 			Subject: cores[:n-2*q], Backing: backing, Load: load, Conductor: backing,
 			Reason: fmt.Sprintf("%d cores: half for the subject, a quarter each for backing services and generator; the conductor shares with backing", n),
-		}, nil
+		}
 	}
 }

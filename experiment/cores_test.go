@@ -56,6 +56,21 @@ func TestPlace(t *testing.T) {
 		{name: "as told", spec: PlaceSpec{Subject: "2-3", Backing: "1", Load: "0", Conductor: "1"}, cores: "0-3", want: "2-3 1 0 1"},
 		{name: "partly told", spec: PlaceSpec{Subject: "auto", Backing: "1", Load: "auto", Conductor: "auto"}, cores: "0-3", want: "0-1 1 3 2"},
 		{
+			name: "one core, as told", spec: PlaceSpec{Subject: "0", Load: "0"}, cores: "0",
+			fault: "one core only: subject and generator would share it: cannot measure here",
+		},
+		{name: "one core, as told and accepted", spec: PlaceSpec{Subject: "0", Load: "0"}, cores: "0", shared: true, want: "0 0 0 0"},
+		{
+			name: "told to share", spec: PlaceSpec{Subject: "0-2", Load: "2-3"}, cores: "0-3",
+			fault: "place: subject on core 0-2 and generator on core 2-3 would share: cannot measure here",
+		},
+		{name: "told to share, accepted", spec: PlaceSpec{Subject: "0-2", Load: "2-3"}, cores: "0-3", shared: true, want: "0-2 2 2-3 2"},
+		{
+			name: "subject told, on the generator's core", spec: PlaceSpec{Subject: "1", Load: "auto"}, cores: "0-1",
+			fault: "place: subject on core 1 and generator on core 1 would share: cannot measure here",
+		},
+		{name: "generator told, beside backing", spec: PlaceSpec{Subject: "0", Backing: "1", Load: "1"}, cores: "0-1", want: "0 1 1 1"},
+		{
 			name: "core that is not there", spec: PlaceSpec{Subject: "7", Load: "0"}, cores: "0-1",
 			fault: "place.subject: core 7 is not on this host (it has 0-1): cannot measure here",
 		},
@@ -77,7 +92,7 @@ func TestPlace(t *testing.T) {
 			if got != c.want || p.Reason == "" {
 				t.Errorf("placed %s (%s), want %s", got, p.Reason, c.want)
 			}
-			if len(cores) > 1 && p.Subject.Overlaps(p.Load) {
+			if !c.shared && p.Subject.Overlaps(p.Load) {
 				t.Error("the generator shares a core with the subject")
 			}
 		})

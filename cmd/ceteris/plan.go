@@ -59,6 +59,9 @@ func (a *app) plan(ctx context.Context, o planOptions, file string) error {
 	if v.Placement, err = experiment.Place(m.Place, host.Cores, true); err != nil {
 		return err
 	}
+	if _, err := experiment.Place(m.Place, host.Cores, false); err != nil {
+		v.Warnings = append(v.Warnings, "run refuses without --accept-shared: "+err.Error())
+	}
 	v.Order = experiment.Schedule(v.Cells, m.Repeat.Rounds, m.Repeat.Seed)
 	for _, w := range m.Warnings() {
 		v.Warnings = append(v.Warnings, w.Error())

@@ -34,7 +34,7 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(&o.rounds, "rounds", "planned rounds; more than before extends the sweep (default as the matrix says)")
 	fs.BoolVar(&o.fresh, "new", false, "start another sweep of the same matrix instead of continuing the newest")
 	fs.StringVar(&o.runner, "runner", "", "docker, process or auto, instead of the matrix's choice")
-	fs.BoolVar(&o.acceptShared, "accept-shared", false, "measure on one core, shared by subject and generator")
+	fs.BoolVar(&o.acceptShared, "accept-shared", false, "measure although subject and generator share a core")
 	fs.BoolVar(&o.shareHost, "share-host", false, "measure although another ceteris measures on this host")
 }
 
