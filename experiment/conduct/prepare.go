@@ -83,7 +83,7 @@ func (s *sweep) begin(ctx context.Context) error {
 	if err := s.mend(ctx, cells); err != nil {
 		return err
 	}
-	if s.Pin != nil {
+	if s.Pin != nil && s.host.Local {
 		if err := s.Pin(s.placement.Conductor); err != nil {
 			return fmt.Errorf("pin the conductor: %w", err)
 		}
