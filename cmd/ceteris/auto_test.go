@@ -80,7 +80,7 @@ func TestChoiceOfRunner(t *testing.T) {
 		{"plan, image missing", nil, []string{"plan", small}, exitOK, "image redis:7 is not on the engine: run pulls it", "", nil},
 		{"plan for docker", nil, []string{"plan", contained}, exitOK, "image nginx:1 is not on the engine: run pulls it", "", nil},
 		{"plan for processes", nil, []string{"plan", "--runner", "process", small}, exitOK, "runner process", "", nil},
-		{"run, image missing", nil, []string{"run", "--share-host", pulled}, exitCannotMeasure, "", instead, []string{"POST /images/create docker.io/library/redis"}},
+		{"run, image missing", nil, []string{"run", pulled}, exitCannotMeasure, "", instead, []string{"POST /images/create docker.io/library/redis"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e := &idleEngine{images: tc.images}
@@ -90,7 +90,7 @@ func TestChoiceOfRunner(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			cmd := exec.CommandContext(t.Context(), "ceteris", tc.args...)
 			cmd.Env = append(os.Environ(), "DOCKER_HOST=tcp://"+srv.Listener.Addr().String(),
-				"CETERIS_DB="+filepath.Join(dir, "t.db"), "XDG_STATE_HOME="+dir)
+				"CETERIS_DB="+filepath.Join(dir, "t.db"), "XDG_STATE_HOME="+dir, locksVar+"="+dir)
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
 			err := cmd.Run()
 			if code := cmd.ProcessState.ExitCode(); code != tc.code {

@@ -14,7 +14,7 @@ import (
 func help(t *testing.T, path ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if code := run(append(path, "--help"), strings.NewReader(""), &out, &errs); code != exitOK || errs.Len() > 0 {
+	if code := run(append(path, "--help"), strings.NewReader(""), &out, &errs, nil); code != exitOK || errs.Len() > 0 {
 		t.Fatalf("%v --help: exit code %d, stderr %q", path, code, errs.String())
 	}
 	return out.String()
@@ -86,7 +86,7 @@ func split(line string) []string {
 
 func TestVersion(t *testing.T) {
 	var out bytes.Buffer
-	if code := run([]string{"--version"}, strings.NewReader(""), &out, io.Discard); code != exitOK || out.String() != "ceteris version "+version+"\n" {
+	if code := run([]string{"--version"}, strings.NewReader(""), &out, io.Discard, nil); code != exitOK || out.String() != "ceteris version "+version+"\n" {
 		t.Errorf("exit code %d, %q", code, out.String())
 	}
 }

@@ -39,12 +39,12 @@ func engine(t *testing.T) *client.Client {
 	return nil
 }
 
-// build builds the program as users do.
-func build(t *testing.T) string {
+// program gives the path of the program of the tests (see TestMain).
+func program(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "ceteris")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	path, err := exec.LookPath("ceteris")
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
@@ -70,7 +70,7 @@ func newSandbox(t *testing.T, program string) *sandbox {
 		t.Fatalf("go env GOCACHE: %v", err)
 	}
 	s.env = append(s.env, "GOCACHE="+string(bytes.TrimSpace(cache)))
-	for name, dir := range map[string]string{"XDG_STATE_HOME": "state", "XDG_CACHE_HOME": "cache", "TMPDIR": "tmp"} {
+	for name, dir := range map[string]string{"XDG_STATE_HOME": "state", "XDG_CACHE_HOME": "cache", "TMPDIR": "tmp", locksVar: "locks"} {
 		path := filepath.Join(s.dir, dir)
 		if err := os.Mkdir(path, 0o700); err != nil {
 			t.Fatal(err)

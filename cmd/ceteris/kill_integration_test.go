@@ -28,7 +28,7 @@ const (
 // TestKilled kills ceteris with SIGKILL where it hurts and at random moments, all on
 // one database, and then lets it come to its end.
 func TestKilled(t *testing.T) {
-	program := build(t)
+	program := program(t)
 	for _, c := range []struct {
 		runner string
 		run    time.Duration // of the sweep, guessed until runs have been measured

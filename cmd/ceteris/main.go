@@ -20,15 +20,16 @@ import (
 const version = "0.1.0"
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, lockDirs()))
 }
 
-// run is the whole program; it returns the exit code.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// run is the whole program; it returns the exit code. The locks of hosts are in the
+// first of the directories that allows it.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer, locks []string) int {
 	screen := &screen{w: stderr}
 	ctx, interrupts, stop := catch(context.Background(), screen)
 	defer stop()
-	root := newRootCommand(&app{out: stdout, err: screen, interrupts: interrupts, now: time.Now}, stdin)
+	root := newRootCommand(&app{out: stdout, err: screen, interrupts: interrupts, now: time.Now, locks: locks}, stdin)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

@@ -92,14 +92,14 @@ func copyTree(t *testing.T) string {
 	return tree
 }
 
-// shell runs a block in the tree, with a state and a lock of the host of its own,
-// and gives its standard output.
+// shell runs a block in the tree, with a state of its own, and gives its standard
+// output. It holds the lock of the host, as users do.
 func shell(t *testing.T, tree, block string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", block)
 	cmd.Dir = tree
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir(), "TMPDIR="+t.TempDir(), "CETERIS_DB=", "CETERIS_LIBEXEC=")
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir(), "CETERIS_DB=", "CETERIS_LIBEXEC=")
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	t.Logf("$ %s%s%s", block, errs.String(), out.String())

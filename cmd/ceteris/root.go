@@ -20,6 +20,7 @@ type app struct {
 	err        *screen   // everything else
 	interrupts *interrupts
 	now        func() time.Time
+	locks      []string // directories for locks of hosts
 	config     config
 	log        *slog.Logger
 }

@@ -72,7 +72,7 @@ func (a *app) run(ctx context.Context, o runOptions, files []string) error {
 		return err
 	}
 	defer closeStore()
-	unlock, err := lockHost(o.shareHost)
+	unlock, err := lockHosts(a.locks, hostsOf(matrices, os.Getenv("DOCKER_HOST")), o.shareHost)
 	if err != nil {
 		return err
 	}

@@ -25,14 +25,22 @@ import (
 
 // The scripts in testdata/script are named by behaviour and run the real program.
 // $MATRICES is testdata; every script has a database ($CETERIS_DB), a state
-// directory and a temporary directory of its own, shares the user's build caches,
-// and finds no container engine.
+// directory, a temporary directory and locks of its own, shares the user's build
+// caches, and finds no container engine.
 func TestScript(t *testing.T) {
 	runScripts(t, filepath.Join("testdata", "script"))
 }
 
+// locksVar names the directory in which the program of the tests keeps the locks of
+// hosts: tests that run beside one another, or beside a ceteris that measures, do
+// not mind. The program of users has no such variable.
+const locksVar = "CETERIS_TEST_LOCKS"
+
+// TestMain makes the test binary the program ceteris, too.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ceteris": main})
+	testscript.Main(m, map[string]func(){"ceteris": func() {
+		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, []string{os.Getenv(locksVar)}))
+	}})
 }
 
 func runScripts(t *testing.T, dir string) {
@@ -54,6 +62,7 @@ func runScripts(t *testing.T, dir string) {
 			env.Setenv("MATRICES", matrices)
 			env.Setenv("CETERIS_DB", filepath.Join(env.WorkDir, "t.db"))
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+			env.Setenv(locksVar, env.WorkDir)
 			env.Setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
 			env.Values[jobsKey{}] = &jobs{env: env.Vars, running: map[string]*exec.Cmd{}}
 			return nil
@@ -92,8 +101,8 @@ const scriptPatience = 2 * time.Minute
 func measureSample(t *testing.T, matrices string) (string, error) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "sample.db")
-	cmd := exec.CommandContext(t.Context(), "ceteris", "--db", path, "run", "--share-host", filepath.Join(matrices, "tiny.yaml"))
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "CETERIS_LIBEXEC=")
+	cmd := exec.CommandContext(t.Context(), "ceteris", "--db", path, "run", filepath.Join(matrices, "tiny.yaml"))
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "CETERIS_LIBEXEC=", locksVar+"="+dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("measure the sample: %w\n%s", err, out)
 	}

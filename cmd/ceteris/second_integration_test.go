@@ -16,7 +16,7 @@ import (
 // are refused and say why, those that may leave alone what is not theirs, and the
 // sweep does not notice any of them.
 func TestSecondCeteris(t *testing.T) {
-	program := build(t)
+	program := program(t)
 	for _, runner := range []string{experiment.RunnerProcess, experiment.RunnerDocker} {
 		t.Run(runner, func(t *testing.T) {
 			first := newCampaign(t, program, runner)
@@ -56,7 +56,7 @@ func TestSecondCeteris(t *testing.T) {
 
 // TestSharedHostIsSeen: who shares the host is one who measures on it, too.
 func TestSharedHostIsSeen(t *testing.T) {
-	first := newCampaign(t, build(t), experiment.RunnerProcess)
+	first := newCampaign(t, program(t), experiment.RunnerProcess)
 	first.rounds = 1
 	c := first.begin("--share-host")
 	first.await(c, "[1/4]")
