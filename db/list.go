@@ -31,7 +31,7 @@ type SweepSummary struct {
 	OK, Invalid, Failed, Skipped, Running, Pending, Replaced int // runs
 
 	Notes, Warnings int // findings by severity, those that exclude a run aside
-	Worse           int // verdicts worse and fails of the primary metric
+	Worse           int // verdicts worse and fails of the primary metric, the control aside
 
 	Invocations int
 	Owner       string // of the latest invocation

@@ -60,3 +60,26 @@ func TestRunTimeIsThatOfRuns(t *testing.T) {
 		t.Errorf("mean %v, want %v", got, want)
 	}
 }
+
+// TestWorseIsOfSettings: the control is a second baseline, and varies nothing.
+func TestWorseIsOfSettings(t *testing.T) {
+	ctx := context.Background()
+	d := openAt(t, testPath(t))
+	head, spec := begin(t, d, 1)
+	var r experiment.Results
+	for _, c := range spec.Cells {
+		if c.Role == experiment.RoleBaseline {
+			continue
+		}
+		r.Comparisons = append(r.Comparisons, experiment.Comparison{
+			Cell: c.Key, Metric: "throughput", Scale: experiment.ScaleRatio, Confidence: 0.95, Verdict: experiment.VerdictWorse, State: "final",
+		})
+	}
+	if err := d.ReplaceResults(ctx, head.ID, r); err != nil {
+		t.Fatal(err)
+	}
+	all, err := d.Sweeps(ctx)
+	if err != nil || len(all) != 1 || all[0].Worse != len(spec.Cells)-2 {
+		t.Errorf("%+v, %v: want %d worse", all, err, len(spec.Cells)-2)
+	}
+}

@@ -105,9 +105,15 @@ func recompute(rep *report.Report, confidence float64) error {
 	return nil
 }
 
+// provenWorse looks at the cells of which something is varied: the control is a
+// second baseline, and what it shows is about the host.
 func provenWorse(rep report.Report) bool {
+	control := map[experiment.CellKey]bool{}
+	for _, c := range rep.Sweep.Cells {
+		control[c.Key] = c.Role == experiment.RoleControl
+	}
 	for _, c := range rep.Results.Comparisons {
-		if !c.Secondary && c.Verdict == experiment.VerdictWorse && c.Material == experiment.MaterialProven {
+		if !c.Secondary && !control[c.Cell] && c.Verdict == experiment.VerdictWorse && c.Material == experiment.MaterialProven {
 			return true
 		}
 	}

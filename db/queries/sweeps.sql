@@ -6,7 +6,8 @@ SELECT s.id, s.hash, s.serial, s.name, s.question, s.runner, s.rounds,
        coalesce(r.running, 0), coalesce(r.pending, 0), coalesce(r.replaced, 0),
        (SELECT count(*) FROM findings f WHERE f.sweep = s.id AND f.severity = 'note'),
        (SELECT count(*) FROM findings f WHERE f.sweep = s.id AND f.severity = 'warn'),
-       (SELECT count(*) FROM comparisons k WHERE k.sweep = s.id AND k.secondary = 0 AND k.verdict IN ('worse', 'fails')),
+       (SELECT count(*) FROM comparisons k JOIN cells c ON c.id = k.cell
+        WHERE k.sweep = s.id AND k.secondary = 0 AND k.verdict IN ('worse', 'fails') AND c.role <> 'control'),
        (SELECT count(*) FROM invocations i WHERE i.sweep = s.id),
        coalesce(i.owner, ''), coalesce(i.outcome, '')
 FROM sweeps s
