@@ -132,12 +132,21 @@ func (a *app) each(ctx context.Context, files []string, do func(i int) error) er
 		printError(a.err, err)
 		codes = append(codes, exitCode(ctx, err))
 	}
-	for _, code := range []int{exitAborted, exitFault, exitCannotMeasure, exitMatrix, exitEarly} {
-		if slices.Contains(codes, code) {
-			return &endError{code: code}
-		}
+	if code := gravest(codes); code != exitOK {
+		return &endError{code: code}
 	}
 	return nil
+}
+
+// gravest gives the exit code of several ends, 0 for none. A code that is not
+// ranked still is no success.
+func gravest(codes []int) int {
+	for _, code := range []int{exitAborted, exitFault, exitCannotMeasure, exitMatrix, exitUsage, exitEarly, exitWorse} {
+		if slices.Contains(codes, code) {
+			return code
+		}
+	}
+	return slices.Max(append(codes, exitOK))
 }
 
 // maxRounds bounds the rounds of a sweep.
