@@ -86,7 +86,9 @@ func (a *app) run(ctx context.Context, o runOptions, files []string) error {
 			fmt.Fprintln(a.out)
 		}
 		defer place.restore(a.log) // the next matrix is placed on all cores again
-		return a.runOne(ctx, o, matrices[i], store, place)
+		err := a.runOne(ctx, o, matrices[i], store, place)
+		a.log.Info("matrix done", "matrix", matrices[i].Name, "err", err)
+		return err
 	})
 }
 
@@ -203,7 +205,9 @@ func (a *app) openStore(ctx context.Context) (store *db.DB, done func(), err err
 	if err != nil {
 		return nil, nil, errors.Join(wrongDatabase(err), lock.Release())
 	}
+	log := a.logBeside(store.Path())
 	return store, func() {
+		defer log.Close()
 		single, err := store.Close(context.WithoutCancel(ctx))
 		if err == nil && !single {
 			fmt.Fprintf(a.err, "ceteris: somebody reads %s: its log (-wal) stays beside it until the next run\n", a.config.DB)
@@ -231,7 +235,7 @@ func (a *app) runOne(ctx context.Context, o runOptions, m *experiment.Matrix, st
 	show := newProgress(a.err, m.Judge.Metric)
 	c := &conduct.Conductor{
 		Runner: runner, Probes: newProbes(m.Runner), Reader: load.Reader{}, Judge: guard.New(), Analyst: analysis.New(),
-		Store: store, Generator: generator, LinkProxy: linkProxy, Log: a.log, Now: a.now, Events: show.on,
+		Store: store, Generator: generator, LinkProxy: linkProxy, Log: a.log, Now: a.now, Events: a.logged(show.on),
 		Pin: place.pin,
 	}
 	result, err := c.Conduct(ctx, conduct.Request{
