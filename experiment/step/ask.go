@@ -131,7 +131,7 @@ func askLog(ctx context.Context, s experiment.Step, t Target) (answer, error) {
 	var matched bytes.Buffer
 	for lines := bufio.NewReader(r); ; {
 		line, err := lines.ReadBytes('\n')
-		if pattern.Match(line) {
+		if pattern.Match(bytes.TrimRight(line, "\r\n")) { // so that $ is the end of a line
 			seen++
 			matched.Write(line)
 		}

@@ -177,6 +177,17 @@ func TestLogCountsMatches(t *testing.T) {
 	}
 }
 
+func TestLogMatchesLines(t *testing.T) {
+	tg := Target{Name: "db", Logs: func(context.Context) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader("starting\r\nready\nstill here")), nil
+	}}
+	for pattern, holds := range map[string]bool{"^ready$": true, "^starting$": true, "^still here$": true, "^read$": false, "ready.still": false} {
+		if err := try(t.Context(), experiment.Step{Log: pattern}, tg); (err == nil) != holds {
+			t.Errorf("%s: got %v, want it to hold: %v", pattern, err, holds)
+		}
+	}
+}
+
 func TestPortMustStayOpen(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

@@ -321,7 +321,7 @@ func TestFollowLosesNothing(t *testing.T) {
 func TestVolumeOfALongLine(t *testing.T) {
 	const length = 100_000 // the engine cuts such lines into messages of 16 KiB
 	s := shell(fmt.Sprintf("head -c %d /dev/zero | tr '\\0' x; echo; exec sleep 60", length))
-	s.Ready = &experiment.Step{Log: "^x+\n$", Within: 30 * time.Second}
+	s.Ready = &experiment.Step{Log: "^x+$", Within: 30 * time.Second}
 	c := openCell(t, s)
 	began := time.Now().Add(-time.Second)
 	p := c.launch(s)
@@ -348,5 +348,30 @@ func TestReadFileFollowsLinksAndOutlivesTheService(t *testing.T) {
 		if got, err := x.ReadFile(t.Context(), path); err == nil {
 			t.Errorf("%s: got %q, want an error", path, got)
 		}
+	}
+}
+
+// Readings of a container of this kernel are true now, not on some tick of the
+// engine: what a busy loop used between two of them is all the time between them.
+func TestUsageIsOfTheMomentOfAsking(t *testing.T) {
+	s := shell("echo on; while :; do :; done")
+	s.Ready = &experiment.Step{Log: "^on$", Within: 30 * time.Second}
+	s.Cores = experiment.CoreSet{0}
+	p := openCell(t, s).launch(s)
+	var last experiment.Usage
+	for i := range 5 {
+		before := time.Now()
+		u, err := p.Usage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u.At.Before(before) || u.At.After(time.Now()) {
+			t.Errorf("reading %d is of %v, asked at %v", i, u.At, before)
+		}
+		if i > 0 && u.Counters[experiment.CounterCPU] <= last.Counters[experiment.CounterCPU] {
+			t.Errorf("reading %d: no processor time since the one before: %v", i, u.Counters)
+		}
+		last = u
+		time.Sleep(100 * time.Millisecond)
 	}
 }

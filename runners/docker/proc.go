@@ -33,6 +33,7 @@ type proc struct {
 	id      string // empty until it was made
 	started bool
 
+	pid       int            // of its first process, by the engine's count
 	ip        string         // on the run's network; empty if it ended at once
 	published map[int]string // HOST:PORT by declared port, if the container cannot be dialled
 
@@ -81,8 +82,11 @@ func (p *proc) end() (exit experiment.Exit, ended bool, lost error) {
 	}
 }
 
-// locate reads the addresses of a started container.
+// locate reads the addresses and the first process of a started container.
 func (p *proc) locate(seen container.InspectResponse) {
+	if seen.State != nil {
+		p.pid = seen.State.Pid
+	}
 	if seen.NetworkSettings == nil {
 		return
 	}

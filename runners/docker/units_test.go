@@ -130,44 +130,6 @@ func TestCountStats(t *testing.T) {
 	}
 }
 
-func TestKernelPeak(t *testing.T) {
-	const id = "4f1c9d"
-	for _, tc := range []struct {
-		name, groups, group, peak string
-		want                      float64
-		known                     bool
-	}{
-		{"by systemd", "0::/system.slice/docker-4f1c9d.scope\n", "system.slice/docker-4f1c9d.scope", "123456789\n", 123456789, true},
-		{"by cgroupfs", "0::/docker/4f1c9d\n", "docker/4f1c9d", "4096\n", 4096, true},
-		{"a hybrid's first version has another file", "4:memory:/docker/4f1c9d\n0::/\n", "docker/4f1c9d", "4096\n", 0, false},
-		{"a kernel that keeps none", "0::/docker/4f1c9d\n", "docker/4f1c9d", "", 0, false},
-		{"a process of somebody else under this number", "0::/docker/77aa01\n", "docker/77aa01", "4096\n", 0, false},
-		{"no such process", "", "docker/4f1c9d", "4096\n", 0, false},
-		{"no number", "0::/docker/4f1c9d\n", "docker/4f1c9d", "max\n", 0, false},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			root := t.TempDir()
-			write := func(path, text string) {
-				path = filepath.Join(root, path)
-				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if text == "" {
-					return
-				}
-				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			write("proc/321/cgroup", tc.groups)
-			write(filepath.Join("sys/fs/cgroup", tc.group, "memory.peak"), tc.peak)
-			if got, known := kernelPeak(root, 321, id); got != tc.want || known != tc.known {
-				t.Errorf("got %v, %t, want %v, %t", got, known, tc.want, tc.known)
-			}
-		})
-	}
-}
-
 // A log is one file that is never rotated away: what is counted is what was written.
 func TestLogIsOneFile(t *testing.T) {
 	var h container.HostConfig

@@ -4,10 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
@@ -15,9 +11,9 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// Usage reads the counters of the container once, through the engine, and the
-// time at which the engine read them. After the container's end only the
-// out-of-memory kill and the restarts are left to tell.
+// Usage reads the counters of the container, from the kernel where that is this
+// host's, else through the engine, and the time at which they were read. After the
+// container's end only the out-of-memory kill and the restarts are left to tell.
 func (p *proc) Usage(ctx context.Context) (experiment.Usage, error) {
 	u, err := p.usage(ctx)
 	if err != nil {
@@ -27,6 +23,31 @@ func (p *proc) Usage(ctx context.Context) (experiment.Usage, error) {
 }
 
 func (p *proc) usage(ctx context.Context) (experiment.Usage, error) {
+	var u experiment.Usage
+	g, here := groupsOf("/", p.pid, p.id)
+	if here {
+		u, here = g.usage()
+	}
+	if !here {
+		var err error
+		if u, err = p.engineUsage(ctx); err != nil {
+			return u, err
+		}
+	}
+	seen, err := p.api.ContainerInspect(ctx, p.id, client.ContainerInspectOptions{})
+	if err != nil {
+		return experiment.Usage{}, err
+	}
+	u.Counters[experiment.CounterRestarts] = float64(seen.Container.RestartCount)
+	u.Counters[experiment.CounterOOMKills] = 0
+	if seen.Container.State != nil && seen.Container.State.OOMKilled {
+		u.Counters[experiment.CounterOOMKills] = 1 // the engine remembers that, not how often
+	}
+	return u, nil
+}
+
+// engineUsage asks the engine, which may take a second to answer.
+func (p *proc) engineUsage(ctx context.Context) (experiment.Usage, error) {
 	res, err := p.api.ContainerStats(ctx, p.id, client.ContainerStatsOptions{}) // one reading, without waiting for a second
 	if err != nil {
 		return experiment.Usage{}, err
@@ -36,30 +57,13 @@ func (p *proc) usage(ctx context.Context) (experiment.Usage, error) {
 	if err := json.NewDecoder(res.Body).Decode(&stats); err != nil {
 		return experiment.Usage{}, err
 	}
-	seen, err := p.api.ContainerInspect(ctx, p.id, client.ContainerInspectOptions{})
-	if err != nil {
-		return experiment.Usage{}, err
-	}
 	u := experiment.Usage{At: stats.Read, Counters: map[experiment.Counter]float64{}}
 	if stats.Read.IsZero() { // it has ended
 		exit, err := p.Wait(ctx)
-		if err != nil {
-			return experiment.Usage{}, err
-		}
 		u.At = exit.At
-	} else {
-		countStats(stats, u.Counters)
-		if _, told := u.Counters[experiment.CounterMemoryPeak]; !told && seen.Container.State != nil {
-			if peak, ok := kernelPeak("/", seen.Container.State.Pid, p.id); ok {
-				u.Counters[experiment.CounterMemoryPeak] = peak
-			}
-		}
+		return u, err
 	}
-	u.Counters[experiment.CounterRestarts] = float64(seen.Container.RestartCount)
-	u.Counters[experiment.CounterOOMKills] = 0
-	if seen.Container.State != nil && seen.Container.State.OOMKilled {
-		u.Counters[experiment.CounterOOMKills] = 1 // the engine remembers that, not how often
-	}
+	countStats(stats, u.Counters)
 	return u, nil
 }
 
@@ -88,29 +92,4 @@ func countStats(s container.StatsResponse, c map[experiment.Counter]float64) {
 	}
 	c[experiment.CounterNetReceived] = float64(received)
 	c[experiment.CounterNetSent] = float64(sent)
-}
-
-// kernelPeak reads what the engine does not tell on cgroup v2: the largest memory
-// use of a container, from the kernel itself, which keeps it since version 5.19.
-// pid is a process of the container by the engine's count. Where the engine runs
-// elsewhere, or in another namespace, that is anybody's number here, so its group
-// must bear the container's id.
-func kernelPeak(root string, pid int, id string) (float64, bool) {
-	groups, err := os.ReadFile(filepath.Join(root, "proc", strconv.Itoa(pid), "cgroup"))
-	if err != nil {
-		return 0, false
-	}
-	for line := range strings.Lines(string(groups)) {
-		group, unified := strings.CutPrefix(strings.TrimSpace(line), "0::")
-		if !unified || !strings.Contains(group, id) {
-			continue
-		}
-		b, err := os.ReadFile(filepath.Join(root, "sys/fs/cgroup", group, "memory.peak"))
-		if err != nil {
-			return 0, false
-		}
-		peak, err := strconv.ParseFloat(strings.TrimSpace(string(b)), 64)
-		return peak, err == nil
-	}
-	return 0, false
 }
