@@ -11,7 +11,7 @@ import (
 
 // Version of the analysis, stored with its results. It changes when the same runs
 // would give other numbers.
-const Version = "1"
+const Version = "2"
 
 // Codes of the notes on a sweep.
 const (

@@ -56,7 +56,6 @@ func requestMetrics() []Metric {
 		{Name: "dropped", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "arrivals not sent because of the in-flight limit, by those offered"},
 		{Name: "error_rate", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "failed requests, by those done in the window"},
 		{Name: "unfinished", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "requests still open when drain ended"},
-		{Name: "latency_max", Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "largest response time of a success, from the intended start"},
 		{Name: "in_flight", Unit: UnitCount, Help: "requests under way, mean over the window"},
 		{Name: "latency_count", Unit: UnitCount, Help: "response times behind the latency quantiles"},
 		{Name: "requests_done", Unit: UnitCount, Help: "requests done in the window, successes and failures"},
@@ -67,7 +66,14 @@ func quantiles() map[string]float64 {
 	return map[string]float64{"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 }
 
-const latenessPrefix = "lateness_"
+// The generator gives no other of the lateness than this quantile.
+const (
+	latenessPrefix   = "lateness_"
+	latenessQuantile = "p99"
+)
+
+// maximum stands in the place of a quantile. It needs no number of requests.
+const maximum = "max"
 
 // quantilePrefixes are the distributions of which quantiles are named, and what
 // they are.
@@ -122,6 +128,9 @@ func MetricByName(name string) (m Metric, known bool) {
 	for prefix, help := range quantilePrefixes() {
 		if q, ok := quantiles()[strings.TrimPrefix(name, prefix)]; ok && strings.HasPrefix(name, prefix) {
 			return filled(Metric{Name: name, Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Q: q, Help: help}), true
+		}
+		if name == prefix+maximum && prefix != latenessPrefix {
+			return filled(Metric{Name: name, Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "largest " + help}), true
 		}
 	}
 	return filled(Metric{Name: name}), false

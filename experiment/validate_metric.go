@@ -46,7 +46,7 @@ func (m *Matrix) checkServiceMetric(service, base string) error {
 }
 
 // observedRequests lists the metrics of requests that the generator reports,
-// those that are quantiles apart.
+// quantiles and maxima apart.
 func (m *Matrix) observedRequests() (rest, quantile []string) {
 	for _, r := range requestMetrics() {
 		if r.Name != "dropped" || m.Load.Closed == nil { // a user waits, and drops nothing
@@ -54,10 +54,13 @@ func (m *Matrix) observedRequests() (rest, quantile []string) {
 		}
 	}
 	for prefix := range quantilePrefixes() {
+		if prefix == latenessPrefix {
+			quantile = append(quantile, prefix+latenessQuantile)
+			continue
+		}
+		quantile = append(quantile, prefix+maximum)
 		for q := range quantiles() {
-			if prefix != latenessPrefix || q == "p99" { // the generator gives no other
-				quantile = append(quantile, prefix+q)
-			}
+			quantile = append(quantile, prefix+q)
 		}
 	}
 	slices.Sort(quantile)
