@@ -27,6 +27,9 @@ var errNoUnit = errors.New("has no unit")
 // MaxDuration bounds every duration of a matrix; above it is surely a slip.
 const MaxDuration = 7 * 24 * time.Hour
 
+// durationPattern is the form of a duration, whatever its length.
+var durationPattern = regexp.MustCompile(`^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+$`)
+
 // ParseDuration reads a duration with its unit (200us, 2ms, 5s, 10m, 8h), from
 // 0 to MaxDuration.
 func ParseDuration(s string) (time.Duration, error) {
@@ -34,6 +37,12 @@ func ParseDuration(s string) (time.Duration, error) {
 		return 0, fmt.Errorf("%q %w (as in %ss or %sms)", s, errNoUnit, s, s)
 	}
 	d, err := time.ParseDuration(s)
+	if err != nil && durationPattern.MatchString(s) { // more than the type holds
+		d, err = math.MaxInt64, nil
+		if s[0] == '-' {
+			d = math.MinInt64
+		}
+	}
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("%q is no duration (as in 200us, 2ms, 5s, 10m)", s)
@@ -67,18 +76,31 @@ func ParseSize(s string) (int64, error) {
 	if !ok {
 		return 0, fmt.Errorf("%q: unknown unit %q (B, kB, MB, GB, KiB, MiB, GiB)", s, m[2])
 	}
-	v, err := strconv.ParseFloat(m[1], 64)
+	v, err := parseFloat(m[1])
 	if err != nil || v*unit > 1<<50 {
-		return 0, fmt.Errorf("%q is out of range", s)
+		return 0, fmt.Errorf("%q is larger than 1 PiB", s)
 	}
 	return int64(math.Round(v * unit)), nil
+}
+
+// parseFloat reads a number. One too large for the type is infinite, so that it
+// lies above every limit; NaN is none.
+func parseFloat(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if math.IsInf(v, 0) {
+		return v, nil
+	}
+	if err == nil && math.IsNaN(v) {
+		return 0, strconv.ErrSyntax
+	}
+	return v, err
 }
 
 // ParseFraction reads 3% or 0.03 as 0.03; the result lies in [0, 1].
 func ParseFraction(s string) (float64, error) {
 	text, percent := strings.CutSuffix(s, "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || math.IsNaN(v) {
+	v, err := parseFloat(strings.TrimSpace(text))
+	if err != nil {
 		return 0, fmt.Errorf("%q is no share (as in 3%% or 0.03)", s)
 	}
 	if percent {
@@ -96,8 +118,8 @@ func ParseRate(s string) (float64, error) {
 		return 0, fmt.Errorf("%q: a rate as a share of a cell's own ceiling is refused: the cells would do different work", s)
 	}
 	text, per, ok := strings.Cut(s, "/")
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || math.IsNaN(v) {
+	v, err := parseFloat(strings.TrimSpace(text))
+	if err != nil {
 		return 0, fmt.Errorf("%q is no rate (as in 400/s)", s)
 	}
 	switch {
@@ -108,16 +130,19 @@ func ParseRate(s string) (float64, error) {
 	case per != "s":
 		return 0, fmt.Errorf("%q: unknown unit %q (1/s or 1/m)", s, per)
 	}
-	if v <= 0 || v > 1e7 {
-		return 0, fmt.Errorf("%q lies outside 0 to 10,000,000/s", s)
+	switch {
+	case v <= 0:
+		return 0, fmt.Errorf("%q must be above 0", s)
+	case v > 1e7:
+		return 0, fmt.Errorf("%q is above 10,000,000/s", s)
 	}
 	return v, nil
 }
 
 // ParseCount reads a whole number from lo to hi.
 func ParseCount(s string, lo, hi int64) (int64, error) {
-	v, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
+	v, err := strconv.ParseInt(s, 10, 64) // of what it cannot hold it gives the nearest
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0, fmt.Errorf("%q is no whole number", s)
 	}
 	if v < lo || v > hi {
@@ -128,8 +153,8 @@ func ParseCount(s string, lo, hi int64) (int64, error) {
 
 // ParseCPUs reads a number of processors, above 0 and at most 1024.
 func ParseCPUs(s string) (float64, error) {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(v) {
+	v, err := parseFloat(s)
+	if err != nil {
 		return 0, fmt.Errorf("%q is no number of processors (as in 1 or 0.5)", s)
 	}
 	if v < 0.01 || v > 1024 {
