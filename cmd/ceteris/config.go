@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -28,7 +29,11 @@ func loadConfig(dir string, getenv func(string) string, dbFlag string) (config, 
 	path := filepath.Join(dir, configFile)
 	v.SetConfigFile(path)
 	v.SetConfigType("yaml")
-	if err := v.ReadInConfig(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err := checkRegular(path)
+	if err == nil {
+		err = v.ReadInConfig()
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return config{}, &usageError{fmt.Errorf("read %s: %w", path, err)}
 	}
 	for _, key := range v.AllKeys() {
@@ -47,6 +52,19 @@ func loadConfig(dir string, getenv func(string) string, dbFlag string) (config, 
 		return config{}, &usageError{fmt.Errorf("read %s: %w", path, err)}
 	}
 	return c, nil
+}
+
+// checkRegular refuses what may block whoever opens it, or has no end.
+func checkRegular(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return errors.New("not a regular file")
+	default:
+		return nil
+	}
 }
 
 func configKeys() []string {

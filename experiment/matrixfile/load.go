@@ -43,6 +43,8 @@ func read(path string) ([]byte, error) {
 		return nil, err
 	case info.IsDir():
 		return nil, errors.New("a directory, not a matrix file")
+	case !info.Mode().IsRegular(): // a pipe would be waited for, a device has no end
+		return nil, errors.New("not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {

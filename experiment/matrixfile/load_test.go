@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -178,6 +179,20 @@ func TestLoad(t *testing.T) {
 	}
 	if _, err := matrixfile.Load("none.yaml"); !errors.Is(err, fs.ErrNotExist) || err.Error() != "none.yaml: no such file or directory" {
 		t.Errorf("a missing file gave %v", err)
+	}
+}
+
+// TestLoadOfNoRegularFile: nobody writes into the pipe, and the device has no end.
+func TestLoadOfNoRegularFile(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe.yaml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, "/dev/zero"} {
+		_, err := matrixfile.Load(path)
+		if faults := experiment.FieldErrors(err); len(faults) != 1 || err.Error() != path+": not a regular file" {
+			t.Errorf("%s gave %v", path, err)
+		}
 	}
 }
 
