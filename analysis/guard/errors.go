@@ -1,6 +1,10 @@
 package guard
 
-import "github.com/ceteris/ceteris/experiment"
+import (
+	"cmp"
+
+	"github.com/ceteris/ceteris/experiment"
+)
 
 const codeErrors = "errors"
 
@@ -12,7 +16,7 @@ func errorRate() Guard {
 		Severity:  experiment.SeverityWarn,
 		Threshold: experiment.DefaultErrorRate,
 		Unit:      experiment.UnitRatio,
-		Help: "More than this share of the requests failed (judge.error_rate). Throughput counts successes only and is still judged; the " +
+		Help: "More than this share of the requests failed (judge.error_rate), or none was done although there were some. Throughput counts successes only and is still judged; the " +
 			"latencies describe the requests that survived and are not tested.",
 		run: judgeErrors,
 	}
@@ -20,7 +24,10 @@ func errorRate() Guard {
 
 func judgeErrors(o experiment.Outcome, limit float64) []experiment.Finding {
 	rate, ok := observed(o, "error_rate")
-	if !ok || rate <= limit {
+	switch {
+	case !ok:
+		return judgeNoneDone(o)
+	case rate <= limit:
 		return nil
 	}
 	f := measured(experiment.SeverityWarn, "error_rate", rate, "%s of the requests failed (limit %s)", share(rate), share(limit))
@@ -33,5 +40,28 @@ func judgeErrors(o experiment.Outcome, limit float64) []experiment.Finding {
 	if most > 0 {
 		f.Message += ", most by " + kind
 	}
+	return []experiment.Finding{f}
+}
+
+// judgeNoneDone speaks where no request was done, of which there is no share that
+// failed: the subject hangs, or takes longer than the window. Where no load was
+// driven, that is no wonder.
+func judgeNoneDone(o experiment.Outcome) []experiment.Finding {
+	done, _ := observed(o, "requests_done")
+	good, _ := observed(o, "throughput")
+	if done > 0 || good > 0 {
+		return nil
+	}
+	var load string
+	if open, _ := observed(o, "in_flight"); open > 0 {
+		load = number(open) + " were under way"
+	} else if rate, _ := observed(o, "offered"); rate > 0 {
+		load = number(rate) + " a second were to be sent"
+	} else {
+		return nil
+	}
+	window := cmp.Or(o.Result.Window, o.Plan.Load.Measure)
+	f := finding(experiment.SeverityWarn, "no request was done in the window of %s s while %s", number(window.Seconds()), load)
+	f.Metric = "requests_done"
 	return []experiment.Finding{f}
 }

@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -114,6 +115,8 @@ func TestJudgeRun(t *testing.T) {
 	exit := func(name string, e experiment.Exit) func(*experiment.Outcome) {
 		return func(o *experiment.Outcome) { o.Exits = map[string]experiment.Exit{name: e} }
 	}
+	// a subject that takes all requests and answers none
+	hangs := slices.Clip([]func(*experiment.Outcome){unobserve("error_rate"), observe("throughput", 0)})
 	tests := map[string]struct {
 		change []func(*experiment.Outcome)
 		want   []found
@@ -243,6 +246,20 @@ func TestJudgeRun(t *testing.T) {
 			o.Result.Errors = map[string]int64{"timeout": 3, "status": 90, "reset": 8}
 		})}, []found{{"errors", warn, "1.01% of the requests failed (limit 1%), most by status"}}},
 		"errors just under": {[]func(*experiment.Outcome){observe("error_rate", 0.01)}, nil},
+		"errors where nothing was done": {
+			append(hangs, observe("in_flight", 5), observe("requests_done", 0)),
+			[]found{{"errors", warn, "no request was done in the window of 10 s while 5 were under way"}},
+		},
+		"errors where nothing is known to be done": {
+			append(hangs, change(func(o *experiment.Outcome) { o.Result.Window = 0 })),
+			[]found{{"errors", warn, "no request was done in the window of 10 s while 1000 a second were to be sent"}},
+		},
+		"errors where one was done":    {append(hangs, observe("in_flight", 5), observe("requests_done", 1)), nil},
+		"errors where some are good":   {append(hangs, observe("in_flight", 5), observe("throughput", 0.1)), nil},
+		"errors where nothing was due": {append(hangs, observe("offered", 0)), nil},
+		"errors where no load was": {append(hangs, unobserve("offered"), unobserve("throughput"), change(func(o *experiment.Outcome) {
+			o.Run.State = experiment.StateFailedSubject
+		})), nil},
 
 		"restarted by exit": {
 			[]func(*experiment.Outcome){exit("app", experiment.Exit{Code: 1})},
