@@ -8,9 +8,11 @@ import (
 	"strings"
 )
 
+// MaxRounds bounds the rounds of a sweep.
+const MaxRounds = 1000
+
 // Bounds of a matrix.
 const (
-	maxRounds     = 1000
 	maxCells      = 1000
 	minConfidence = 0.5
 	maxConfidence = 0.9999
@@ -297,8 +299,8 @@ func cmpPos(at, otherwise Pos) Pos {
 // checkRules checks how often and by what rule: repeat, judge and place.
 func (m *Matrix) checkRules(f *faults) {
 	at := Pos{File: m.Origin.File}
-	if m.Repeat.Rounds < 1 || m.Repeat.Rounds > maxRounds {
-		f.add(at, "repeat.rounds", "", "%d lies outside 1 to %d", m.Repeat.Rounds, maxRounds)
+	if m.Repeat.Rounds < 1 || m.Repeat.Rounds > MaxRounds {
+		f.add(at, "repeat.rounds", "", "%d lies outside 1 to %d", m.Repeat.Rounds, MaxRounds)
 	}
 	j := m.Judge
 	if j.MinimumEffect <= 0 || j.MinimumEffect > 1 {

@@ -35,7 +35,7 @@ func (r Report) text() string {
 	var b strings.Builder
 	width := r.Options.width()
 	for i, line := range r.head() {
-		b.WriteString(wrap(plain(line), width, "  ") + "\n")
+		b.WriteString(wrap(Plain(line), width, "  ") + "\n")
 		if i == 1 {
 			b.WriteByte('\n')
 		}
@@ -43,7 +43,7 @@ func (r Report) text() string {
 	var left []string
 	for _, g := range r.groups() {
 		b.WriteByte('\n')
-		if t := plain(g.title()); t != "" {
+		if t := Plain(g.title()); t != "" {
 			b.WriteString(t + ":\n")
 		}
 		t := r.grid(g, r.Options.Color)
@@ -110,7 +110,11 @@ func (r Report) grid(g group, color bool) *grid {
 		interval := x.intervals[primary.Name]
 		cells := []string{label(x.cell), fmt.Sprint(x.n), withInterval(interval.Estimate, interval.Low, interval.High, scale), effect(x, primary), r.verdict(x, color)}
 		for i, m := range secondaries {
-			cells = append(cells, alone(x.intervals[m.metric].Estimate, scales[i]))
+			s := alone(x.intervals[m.metric].Estimate, scales[i])
+			if x.fewer(m.metric) {
+				s += fewerMark
+			}
+			cells = append(cells, s)
 		}
 		t.rows = append(t.rows, cells)
 	}
@@ -137,15 +141,15 @@ func (r Report) columnScale(metric string) unitScale {
 func titled(metric string, s unitScale) string {
 	name := strings.TrimPrefix(metric, "latency_")
 	if service, ok := strings.CutSuffix(metric, ".cpu"); ok {
-		return plain(service) + " cpu"
+		return Plain(service) + " cpu"
 	}
 	if metric == "error_rate" {
 		name = "err"
 	}
 	if s.unit == "" {
-		return plain(name)
+		return Plain(name)
 	}
-	return plain(name + " " + s.unit)
+	return Plain(name + " " + s.unit)
 }
 
 func effectTitle(m experiment.Metric) string {
@@ -180,12 +184,12 @@ func (r Report) verdict(x row, color bool) string {
 	if !ok || c.Verdict == "" {
 		return missing
 	}
-	s := plain(string(c.Verdict))
+	s := Plain(string(c.Verdict))
 	switch {
 	case c.Verdict == experiment.VerdictPending:
 		s = fmt.Sprintf("pending (%d of %d)", r.Results.RoundsDone, r.planned())
 	case c.Material != "":
-		s += ", " + plain(string(c.Material))
+		s += ", " + Plain(string(c.Material))
 	}
 	if color {
 		s = paint(s, c.Verdict)

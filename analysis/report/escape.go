@@ -10,10 +10,10 @@ import (
 // or the end of the text, and two-byte escapes.
 var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?`)
 
-// plain makes text safe for one line of a terminal: escapes, control characters
+// Plain makes text safe for one line of a terminal: escapes, control characters
 // and marks that turn the direction of writing go, line ends and tabs become
 // spaces.
-func plain(s string) string {
+func Plain(s string) string {
 	s = escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -40,7 +40,7 @@ var edgeUnderscores = regexp.MustCompile(`\b_+|_+\b`)
 // markdown makes text safe for one line of Markdown outside a table; a table
 // escapes the bar too.
 func markdown(s string) string {
-	s = markdownSigns().Replace(strings.TrimSpace(plain(s)))
+	s = markdownSigns().Replace(strings.TrimSpace(Plain(s)))
 	return edgeUnderscores.ReplaceAllStringFunc(s, func(u string) string { return strings.Repeat(`\_`, len(u)) })
 }
 

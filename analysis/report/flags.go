@@ -42,6 +42,15 @@ func (r Report) flags(x row) []experiment.Flag {
 	return out
 }
 
+// fewerMark stands behind a value of fewer runs than the row's n says.
+const fewerMark = "*"
+
+// fewer reports whether a value that is shown rests on fewer runs than n.
+func (x row) fewer(metric string) bool {
+	i := x.intervals[metric]
+	return known(i.Estimate) && i.N < x.n
+}
+
 func letters(flags []experiment.Flag) string {
 	var b strings.Builder
 	for _, l := range flagLegend() {
@@ -66,6 +75,12 @@ func (r Report) legend() []string {
 	for _, l := range flagLegend() {
 		if used[l.flag] {
 			parts = append(parts, l.letter+" = "+l.help)
+		}
+	}
+	for _, m := range r.secondaries() {
+		if slices.ContainsFunc(r.Sweep.Cells, func(c experiment.Cell) bool { return r.row(c).fewer(m.metric) }) {
+			parts = append(parts, fewerMark+" = of fewer runs than n")
+			break
 		}
 	}
 	if parts == nil {

@@ -39,8 +39,8 @@ func List(w io.Writer, sweeps []SweepLine, f Format) error {
 	}}
 	for _, s := range sweeps {
 		g.rows = append(g.rows, []string{
-			fmt.Sprint(s.ID), short(plain(s.Name), maxLabel), plain(shortHash(s.Hash)), plain(s.Runner),
-			fmt.Sprintf("%d of %d", s.RoundsDone, s.Rounds), fmt.Sprint(s.Runs), plain(s.State), began(s.Began), left(s.ETA),
+			fmt.Sprint(s.ID), short(Plain(s.Name), maxLabel), Plain(shortHash(s.Hash)), Plain(s.Runner),
+			fmt.Sprintf("%d of %d", s.RoundsDone, s.Rounds), fmt.Sprint(s.Runs), Plain(s.State), began(s.Began), left(s.ETA),
 		})
 	}
 	switch {

@@ -70,7 +70,7 @@ func (v PlanView) grid() *grid {
 				others = append(others, levelText(l))
 			}
 		}
-		g.rows = append(g.rows, []string{plain(f.Name), base, strings.Join(others, ", "), plain(f.Unit)})
+		g.rows = append(g.rows, []string{Plain(f.Name), base, strings.Join(others, ", "), Plain(f.Unit)})
 	}
 	return g
 }
@@ -79,7 +79,7 @@ func levelText(l experiment.Level) string {
 	if l.Text == "" {
 		return `""`
 	}
-	return short(plain(l.Text), maxLabel)
+	return short(Plain(l.Text), maxLabel)
 }
 
 func (v PlanView) remarks() []remark {
@@ -136,13 +136,13 @@ func (v PlanView) label(k experiment.CellKey) string {
 	if c := v.cell(k); c.Role != "" {
 		return fullLabel(c)
 	}
-	return plain(string(k))
+	return Plain(string(k))
 }
 
 func (v PlanView) text() string {
 	var b strings.Builder
 	for _, line := range v.head() {
-		b.WriteString(wrap(plain(line), v.Options.width(), "  ") + "\n")
+		b.WriteString(wrap(Plain(line), v.Options.width(), "  ") + "\n")
 	}
 	if len(v.Matrix.Factors) > 0 {
 		b.WriteString("\n" + v.grid().text())

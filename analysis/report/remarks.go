@@ -19,12 +19,12 @@ func remarksText(all []remark, width int) string {
 	var b strings.Builder
 	for _, m := range all {
 		if len(m.lines) == 1 && !m.list {
-			b.WriteString(wrap(m.title+": "+plain(m.lines[0]), width, "  ") + "\n")
+			b.WriteString(wrap(m.title+": "+Plain(m.lines[0]), width, "  ") + "\n")
 			continue
 		}
 		b.WriteString(m.title + ":\n")
 		for _, l := range m.lines {
-			b.WriteString("  " + wrap(plain(l), width-len("  "), "    ") + "\n")
+			b.WriteString("  " + wrap(Plain(l), width-len("  "), "    ") + "\n")
 		}
 	}
 	return b.String()
@@ -176,6 +176,23 @@ func (r Report) generatorCPU() []string {
 
 func number(v float64) string { return trimZeros(fixed(v, decimals(v))) }
 
+// inWords explains the reasons that are codes; the others are words already.
+func inWords(reason string) string {
+	words := map[string]string{
+		"ErrNoData":                         "no run has a value",
+		"ErrNotFinite":                      "a run's value is no finite number",
+		"ErrNonPositive":                    "a run's value is zero, which gives no ratio",
+		"n < 3":                             "fewer than 3 rounds to compare",
+		"errors":                            "too many requests failed",
+		string(experiment.FlagAllTied):      "all values are one number",
+		string(experiment.FlagZeroVariance): "the rounds do not differ at all",
+	}[reason]
+	if words == "" {
+		return reason
+	}
+	return words + " (" + reason + ")"
+}
+
 // notTested gives the reasons, each with its cells.
 func (r Report) notTested() []string {
 	return r.reasons(experiment.VerdictNotTested, experiment.VerdictFails, experiment.VerdictInvalid)
@@ -190,7 +207,7 @@ func (r Report) reasons(verdicts ...experiment.Verdict) []string {
 			if !ok || c.Reason == "" || !slices.Contains(verdicts, c.Verdict) {
 				continue
 			}
-			key := string(c.Verdict) + " (" + c.Reason + ")"
+			key := string(c.Verdict) + ", " + inWords(c.Reason)
 			if cells[key] == nil {
 				order = append(order, key)
 			}
@@ -199,7 +216,7 @@ func (r Report) reasons(verdicts ...experiment.Verdict) []string {
 	}
 	lines := make([]string, len(order))
 	for i, key := range order {
-		lines[i] = key + ": " + names(cells[key], func(x row) string { return fullLabel(x.cell) })
+		lines[i] = names(cells[key], func(x row) string { return fullLabel(x.cell) }) + ": " + key
 	}
 	return lines
 }
@@ -342,26 +359,37 @@ func (r Report) advice() []string {
 	if done < minimumRounds {
 		return []string{fmt.Sprintf("%d of at least %d: fewer give no interval (run again with --rounds %d)", done, minimumRounds, experiment.DefaultRounds)}
 	}
-	var open []string
-	most := 0
+	var (
+		open    []string
+		most    int
+		beyond  []row // no number of rounds that there can be decides them
+		decided []string
+	)
 	for _, g := range r.groups() {
 		for _, x := range g.rows {
 			c := x.compared[r.primary()]
-			if c.Verdict == experiment.VerdictInconclusive && c.RoundsNeeded > 0 {
+			switch {
+			case c.Verdict != experiment.VerdictInconclusive || c.RoundsNeeded <= 0:
+			case done+c.RoundsNeeded > experiment.MaxRounds:
+				beyond = append(beyond, x)
+			default:
 				open = append(open, fmt.Sprintf("%s about %d", fullLabel(x.cell), c.RoundsNeeded))
 				most = max(most, c.RoundsNeeded)
 			}
 		}
 	}
-	switch {
-	case len(open) > maxNames+1:
+	if len(open) > maxNames+1 {
 		open = append(open[:maxNames:maxNames], fmt.Sprintf("%d more cells up to %d", len(open)-maxNames, most))
-		fallthrough
-	case len(open) > 0:
-		return []string{fmt.Sprintf("to decide what is inconclusive, by estimate: %s (run again with --rounds %d)", strings.Join(open, ", "), done+most)}
-	case done < experiment.DefaultRounds:
-		return []string{fmt.Sprintf("%d rounds show only large effects; %d are the default, %d are recommended", done, experiment.DefaultRounds, recommendedRounds)}
-	default:
-		return nil
 	}
+	if len(open) > 0 {
+		decided = append(decided, fmt.Sprintf("to decide what is inconclusive, by estimate: %s (run again with --rounds %d)", strings.Join(open, ", "), done+most))
+	}
+	if len(beyond) > 0 {
+		decided = append(decided, fmt.Sprintf("more than %d rounds, the limit, would be needed for %s: the effect sought (%s) is too small for this noise",
+			experiment.MaxRounds, names(beyond, func(x row) string { return fullLabel(x.cell) }), share(r.Sweep.Settings.MinimumEffect)))
+	}
+	if decided == nil && done < experiment.DefaultRounds {
+		return []string{fmt.Sprintf("%d rounds show only large effects; %d are the default, %d are recommended", done, experiment.DefaultRounds, recommendedRounds)}
+	}
+	return decided
 }

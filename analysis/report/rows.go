@@ -36,7 +36,7 @@ func Rows(w io.Writer, cols []string, rows iter.Seq2[[]any, error], f Format) er
 func rowsGrid(w io.Writer, cols []string, rows iter.Seq2[[]any, error], f Format) error {
 	g := &grid{columns: make([]column, len(cols))}
 	for i, c := range cols {
-		g.columns[i].title = plain(c)
+		g.columns[i].title = Plain(c)
 	}
 	numbers, texts := make([]bool, len(cols)), make([]bool, len(cols))
 	for row, err := range rows {
@@ -46,7 +46,7 @@ func rowsGrid(w io.Writer, cols []string, rows iter.Seq2[[]any, error], f Format
 		line := make([]string, len(cols))
 		for i := range cols {
 			v := at(row, i)
-			line[i] = plain(valueText(v, "NULL"))
+			line[i] = Plain(valueText(v, "NULL"))
 			switch v.(type) {
 			case nil:
 			case int64, float64, int:

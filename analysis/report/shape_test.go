@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -207,8 +208,33 @@ func TestSummary(t *testing.T) {
 		"no cells":   {report.Report{}, "No cells."},
 		"no effect": {verdicts(experiment.VerdictEquivalent), "No setting is shown to change throughput. " +
 			"Equivalent: validate_connection=true, log_level=info, log_level=debug, threads=4, threads=128."},
-		"all fail": {verdicts(experiment.VerdictFails), "No setting is shown to change throughput. " +
-			"Fails in every round: validate_connection=true, log_level=info, log_level=debug, threads=4, threads=128."},
+		"all fail": {verdicts(experiment.VerdictFails), "validate_connection=true, log_level=info, log_level=debug, threads=4, " +
+			"threads=128 fail in every round."},
+		"one fails": {differ(func(r *report.Report) {
+			r.Results.Comparisons[1].Verdict, r.Results.Comparisons[3].Verdict = experiment.VerdictFails, experiment.VerdictInconclusive
+		}), "validate_connection=true fails in every round. No other setting is shown to change throughput. " +
+			"Equivalent: log_level=info. Inconclusive: log_level=debug, threads=128. Not tested: threads=4."},
+		"one has no success": {differ(func(r *report.Report) {
+			zero(r, 2)
+			r.Results.Comparisons[1].Verdict, r.Results.Comparisons[1].Reason = experiment.VerdictNotTested, "ErrNonPositive"
+		}), "validate_connection=true: no successful request. log_level=debug is worse (proven): throughput 0.74x the baseline [0.72, 0.76]. " +
+			"Equivalent: log_level=info. Inconclusive: threads=128. Not tested: threads=4."},
+		"nothing tested": {verdicts(experiment.VerdictNotTested), "Not tested: validate_connection=true, log_level=info, log_level=debug, " +
+			"threads=4, threads=128."},
+		"the baseline fails": {differ(func(r *report.Report) { ends(r, 0, experiment.StateFailedSubject) }),
+			"Nothing can be compared: the baseline fails in every round."},
+		"the baseline is invalid": {differ(func(r *report.Report) { ends(r, 0, experiment.StateInvalid) }),
+			"Nothing can be compared: no run of the baseline counts."},
+		"the baseline has no success": {differ(func(r *report.Report) { zero(r, 0) }),
+			"Nothing can be compared: the baseline has no successful request."},
+		"no latency where the baseline has no success": {differ(func(r *report.Report) {
+			zero(r, 0)
+			r.Sweep.Settings.Metric = "latency_p99"
+			for i := range r.Results.Comparisons {
+				r.Results.Comparisons[i].Metric = "latency_p99"
+			}
+			r.Results.Intervals[2].N, r.Results.Intervals[2].Estimate = 0, nil
+		}), "Nothing can be compared: the baseline has no successful request."},
 		"on differences": {differ(func(r *report.Report) {
 			r.Sweep.Settings.Metric = "error_rate"
 			r.Results.Comparisons = []experiment.Comparison{{
@@ -221,6 +247,91 @@ func TestSummary(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff([]string{tt.want}, tt.r.Summary()); diff != "" {
 				t.Errorf("Summary (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// zero makes all requests of a cell fail.
+func zero(r *report.Report, cell int) {
+	for i, x := range r.Results.Intervals {
+		if x.Cell == r.Sweep.Cells[cell].Key && x.Metric == "throughput" {
+			none := 0.0
+			r.Results.Intervals[i].Estimate, r.Results.Intervals[i].Min, r.Results.Intervals[i].Max = &none, &none, &none
+		}
+	}
+}
+
+// ends gives all runs of a cell a state.
+func ends(r *report.Report, cell int, state experiment.RunState) {
+	for i, x := range r.Sweep.Runs {
+		if x.Cell == r.Sweep.Cells[cell].Key {
+			r.Sweep.Runs[i].State, r.Sweep.Runs[i].Reason = state, fmt.Sprintf("for reason %d", x.Round)
+		}
+	}
+}
+
+// TestIncomparable: rates that may be zero need no baseline above it, and other
+// cells may fail.
+func TestIncomparable(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change    func(*report.Report)
+		why, last string
+	}{
+		"all is well":        {func(*report.Report) {}, "", ""},
+		"another cell fails": {func(r *report.Report) { ends(r, 2, experiment.StateFailedSubject) }, "", ""},
+		"one run of the baseline counts": {func(r *report.Report) {
+			ends(r, 0, experiment.StateFailedSubject)
+			i := slices.IndexFunc(r.Sweep.Runs, func(x experiment.RunRecord) bool { return x.Cell == r.Sweep.Cells[0].Key })
+			r.Sweep.Runs[i].State = experiment.StateOK
+		}, "", ""},
+		"the baseline fails": {func(r *report.Report) { ends(r, 0, experiment.StateFailedSubject) },
+			"the baseline fails in every round", "for reason 3"},
+		"no success": {func(r *report.Report) { zero(r, 0) }, "the baseline has no successful request", ""},
+		"no success, by error rate": {func(r *report.Report) {
+			zero(r, 0)
+			r.Sweep.Settings.Metric = "error_rate"
+		}, "", ""},
+		"nothing has run": {func(r *report.Report) { r.Sweep.Runs = nil }, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := sample()
+			tt.change(&r)
+			if why, last := r.Incomparable(); why != tt.why || last != tt.last {
+				t.Errorf("got %q, %q; want %q, %q", why, last, tt.why, tt.last)
+			}
+		})
+	}
+}
+
+// TestRemarks looks for lines below the table, which is in one line each.
+func TestRemarks(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*report.Report)
+		want   string // in the text
+		not    string
+	}{
+		"a code has words": {func(r *report.Report) { r.Results.Comparisons[4].Reason = "ErrNonPositive" },
+			"\n  threads=4: not-tested, a run's value is zero, which gives no ratio (ErrNonPositive)\n", ""},
+		"words stay as they are": {func(r *report.Report) { r.Results.Comparisons[4].Reason = "too few requests" },
+			"\n  threads=4: not-tested, too few requests\n", ""},
+		"rounds within the limit": {func(r *report.Report) { r.Results.Comparisons[5].RoundsNeeded = 997 }, "(run again with --rounds 1000)", "the limit,"},
+		"rounds beyond the limit": {func(r *report.Report) { r.Results.Comparisons[5].RoundsNeeded = 998 },
+			"more than 1000 rounds, the limit, would be needed for threads=128: the effect sought (3%) is too small for this noise\n", "--rounds"},
+		"some within, some beyond": {func(r *report.Report) {
+			r.Results.Comparisons[4].Verdict, r.Results.Comparisons[4].RoundsNeeded = experiment.VerdictInconclusive, 5000
+		}, "threads=128 about 4 (run again with --rounds 7)\n  more than 1000 rounds, the limit, would be needed for threads=4", ""},
+		"of fewer runs":    {func(r *report.Report) { r.Results.Intervals[2].N = 2 }, "; * = of fewer runs than n\n", ""},
+		"of as many runs":  {func(*report.Report) {}, "method: ", "* ="},
+		"of fewer, marked": {func(r *report.Report) { r.Results.Intervals[2].N = 2 }, "  15.4*  ", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := sample()
+			r.Options.Width = 300
+			tt.change(&r)
+			got := string(render(t, comparison(r, report.Text)))
+			if !strings.Contains(got, tt.want) || tt.not != "" && strings.Contains(got, tt.not) {
+				t.Errorf("want %q in it, and not %q:\n%s", tt.want, tt.not, got)
 			}
 		})
 	}

@@ -110,7 +110,7 @@ func (v StatusView) remarks(r Report) []remark {
 func (v StatusView) text(r Report) string {
 	var b strings.Builder
 	for _, line := range v.head() {
-		b.WriteString(wrap(plain(line), v.Options.width(), "  ") + "\n")
+		b.WriteString(wrap(Plain(line), v.Options.width(), "  ") + "\n")
 	}
 	if len(v.Sweep.Cells) > 0 {
 		b.WriteString("\n" + v.grid(r).text())

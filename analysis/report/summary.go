@@ -41,28 +41,27 @@ func (r Report) summary(g group) string {
 	if len(by[experiment.VerdictPending]) > 0 {
 		return fmt.Sprintf("Interim: %d of %d rounds done, no verdicts yet.", r.Results.RoundsDone, r.planned())
 	}
-	effects := slices.Concat(by[experiment.VerdictWorse], by[experiment.VerdictBetter], by[experiment.VerdictHigher], by[experiment.VerdictLower])
-	slices.SortStableFunc(effects, func(a, b row) int {
-		return cmp.Compare(size(b.compared[r.primary()]), size(a.compared[r.primary()]))
-	})
-	var parts []string
-	if len(effects) == 0 {
-		parts = append(parts, "No setting is shown to change "+r.primary()+".")
-	} else {
-		parts = append(parts, r.largest(effects[0]))
-		if rest := effects[1:]; len(rest) > 0 {
-			parts = append(parts, "Also "+names(rest, func(x row) string {
-				c := x.compared[r.primary()]
-				c.Low, c.High = nil, nil
-				return strings.TrimSuffix(fmt.Sprintf("%s %s %s", label(x.cell), c.Verdict, effectOf(c)), " "+missing)
-			})+".")
-		}
+	if why := r.incomparable(g); why != "" {
+		return "Nothing can be compared: " + why + "."
 	}
+	silent := slices.DeleteFunc(slices.Clone(g.rows), func(x row) bool { return !x.noSuccess() })
+	by[experiment.VerdictNotTested] = slices.DeleteFunc(by[experiment.VerdictNotTested], row.noSuccess)
+	var parts []string
+	if fails := by[experiment.VerdictFails]; len(fails) > 0 {
+		verb := " fails"
+		if len(fails) > 1 {
+			verb = " fail"
+		}
+		parts = append(parts, labels(fails)+verb+" in every round.")
+	}
+	if len(silent) > 0 {
+		parts = append(parts, labels(silent)+": no successful request.")
+	}
+	parts = append(parts, r.effects(by, len(parts) > 0)...)
 	for _, v := range []struct {
 		verdict experiment.Verdict
 		lead    string
 	}{
-		{experiment.VerdictFails, "Fails in every round: "},
 		{experiment.VerdictMisses, "Misses: "},
 		{experiment.VerdictMeets, "Meets: "},
 		{experiment.VerdictEquivalent, "Equivalent: "},
@@ -71,10 +70,48 @@ func (r Report) summary(g group) string {
 		{experiment.VerdictInvalid, "No valid run: "},
 	} {
 		if rows := by[v.verdict]; len(rows) > 0 {
-			parts = append(parts, v.lead+names(rows, func(x row) string { return label(x.cell) })+".")
+			parts = append(parts, v.lead+labels(rows)+".")
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// effects are the sentences on what is shown to change the primary metric, the
+// largest change first. That nothing does is said only where something was tested.
+func (r Report) effects(by map[experiment.Verdict][]row, others bool) []string {
+	effects := slices.Concat(by[experiment.VerdictWorse], by[experiment.VerdictBetter], by[experiment.VerdictHigher], by[experiment.VerdictLower])
+	if len(effects) == 0 {
+		switch tested := len(by[experiment.VerdictEquivalent]) + len(by[experiment.VerdictInconclusive]); {
+		case tested == 0:
+			return nil
+		case others:
+			return []string{"No other setting is shown to change " + r.primary() + "."}
+		default:
+			return []string{"No setting is shown to change " + r.primary() + "."}
+		}
+	}
+	slices.SortStableFunc(effects, func(a, b row) int {
+		return cmp.Compare(size(b.compared[r.primary()]), size(a.compared[r.primary()]))
+	})
+	parts := []string{r.largest(effects[0])}
+	if rest := effects[1:]; len(rest) > 0 {
+		parts = append(parts, "Also "+names(rest, func(x row) string {
+			c := x.compared[r.primary()]
+			c.Low, c.High = nil, nil
+			return strings.TrimSuffix(fmt.Sprintf("%s %s %s", label(x.cell), c.Verdict, effectOf(c)), " "+missing)
+		})+".")
+	}
+	return parts
+}
+
+func labels(rows []row) string { return names(rows, func(x row) string { return label(x.cell) }) }
+
+// noSuccess reports whether there was no successful request in any run that counts.
+func (x row) noSuccess() bool { return x.allZero(experiment.DefaultMetric) }
+
+func (x row) allZero(metric string) bool {
+	i := x.intervals[metric]
+	return i.N > 0 && known(i.Min) && *i.Min == 0 && known(i.Max) && *i.Max == 0
 }
 
 // largest is the sentence on the largest effect.

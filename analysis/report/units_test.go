@@ -156,8 +156,8 @@ func TestPlain(t *testing.T) {
 		"bad \xff byte":            "bad \uFFFD byte",
 		"\u202eturned\u2066 round": "turned round",
 	} {
-		if got := plain(in); got != want {
-			t.Errorf("plain(%q) = %q, want %q", in, got, want)
+		if got := Plain(in); got != want {
+			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

@@ -103,14 +103,14 @@ func (r Report) place(c experiment.Cell) []int {
 }
 
 // label names a cell where its group is known from the context.
-func label(c experiment.Cell) string { return short(plain(c.Label()), maxLabel) }
+func label(c experiment.Cell) string { return short(Plain(c.Label()), maxLabel) }
 
 const maxLabel = 44
 
 // fullLabel names a cell among all of the sweep.
 func fullLabel(c experiment.Cell) string {
 	if t := (group{stage: c.Stage, condition: c.Condition}).title(); t != "" {
-		return label(c) + " (" + plain(t) + ")"
+		return label(c) + " (" + Plain(t) + ")"
 	}
 	return label(c)
 }

@@ -166,8 +166,6 @@ func (r *reader) placement(v *value) experiment.PlaceSpec {
 	return out
 }
 
-const maxRounds = 1000
-
 func repeatShape() shape {
 	return shape{
 		known: words("rounds seed"),
@@ -179,7 +177,7 @@ func repeatShape() shape {
 func (r *reader) repeat(v *value) experiment.RepeatPlan {
 	o := r.object(v, repeatShape())
 	return experiment.RepeatPlan{
-		Rounds: r.count(o["rounds"], experiment.DefaultRounds, 1, maxRounds),
+		Rounds: r.count(o["rounds"], experiment.DefaultRounds, 1, experiment.MaxRounds),
 		Seed:   uint64(r.count(o["seed"], experiment.DefaultSeed, 0, math.MaxInt64)),
 	}
 }
