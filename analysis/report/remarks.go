@@ -355,6 +355,9 @@ func (r Report) advice() []string {
 	if r.interim() || len(r.Results.Comparisons) == 0 {
 		return nil
 	}
+	if why, _ := r.Incomparable(); why != "" {
+		return nil // more of the same would not help
+	}
 	done := r.Results.RoundsDone
 	if done < minimumRounds {
 		return []string{fmt.Sprintf("%d of at least %d: fewer give no interval (run again with --rounds %d)", done, minimumRounds, experiment.DefaultRounds)}

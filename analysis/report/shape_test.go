@@ -321,9 +321,10 @@ func TestRemarks(t *testing.T) {
 		"some within, some beyond": {func(r *report.Report) {
 			r.Results.Comparisons[4].Verdict, r.Results.Comparisons[4].RoundsNeeded = experiment.VerdictInconclusive, 5000
 		}, "threads=128 about 4 (run again with --rounds 7)\n  more than 1000 rounds, the limit, would be needed for threads=4", ""},
-		"of fewer runs":    {func(r *report.Report) { r.Results.Intervals[2].N = 2 }, "; * = of fewer runs than n\n", ""},
-		"of as many runs":  {func(*report.Report) {}, "method: ", "* ="},
-		"of fewer, marked": {func(r *report.Report) { r.Results.Intervals[2].N = 2 }, "  15.4*  ", ""},
+		"no advice without a baseline": {func(r *report.Report) { zero(r, 0) }, "Nothing can be compared", "more rounds"},
+		"of fewer runs":                {func(r *report.Report) { r.Results.Intervals[2].N = 2 }, "; * = of fewer runs than n\n", ""},
+		"of as many runs":              {func(*report.Report) {}, "method: ", "* ="},
+		"of fewer, marked":             {func(r *report.Report) { r.Results.Intervals[2].N = 2 }, "  15.4*  ", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := sample()
