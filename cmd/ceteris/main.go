@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/ceteris/ceteris/analysis/report"
 	"github.com/ceteris/ceteris/experiment"
 )
 
@@ -50,7 +52,7 @@ const (
 	exitUsage         = 2
 	exitMatrix        = 3 // the matrix is invalid; nothing was started
 	exitCannotMeasure = 4 // no engine, lock held, one core, ...
-	exitEarly         = 5 // ended early, or with invalid runs counted against a cell
+	exitEarly         = 5 // ended early, invalid runs count against a cell, or nothing can be compared
 	exitWorse         = 6 // compare --fail-on worse
 	exitAborted       = 130
 )
@@ -107,11 +109,21 @@ func printError(w io.Writer, err error) {
 		return
 	}
 	if _, ok := errors.AsType[*experiment.FieldError](err); ok {
-		fmt.Fprintln(w, err) // every fault of a matrix begins with its own place
+		fmt.Fprintln(w, plainLines(err.Error())) // every fault of a matrix begins with its own place
 		return
 	}
-	fmt.Fprintln(w, "ceteris: "+err.Error())
+	fmt.Fprintln(w, "ceteris: "+plainLines(err.Error()))
 	if hint, ok := errors.AsType[*experiment.HintError](err); ok {
-		fmt.Fprintln(w, "hint: "+hint.Hint)
+		fmt.Fprintln(w, "hint: "+plainLines(hint.Hint))
 	}
+}
+
+// plainLines makes text of several lines safe for a terminal: names, levels and
+// what a subject said are not ours.
+func plainLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = report.Plain(line)
+	}
+	return strings.Join(lines, "\n")
 }

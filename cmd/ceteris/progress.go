@@ -13,13 +13,14 @@ import (
 	"github.com/ceteris/ceteris/experiment/conduct"
 )
 
-// progress shows how a sweep goes: a bar on a terminal, one line a run elsewhere.
+// progress shows how a sweep goes: a bar on a terminal that has room
+// for it, one line a run elsewhere.
 type progress struct {
 	screen *screen
 	metric string
 	unit   experiment.Unit
 	bars   *mpb.Progress
-	bar    *mpb.Bar // nil: no terminal, or no run has begun
+	bar    *mpb.Bar // nil: lines instead, or no run has begun
 
 	mu  sync.Mutex // the bar is drawn by a goroutine of its own
 	now string     // what runs
@@ -61,8 +62,8 @@ func (p *progress) say(format string, a ...any) {
 }
 
 func (p *progress) began(e conduct.Event) {
-	if p.bar == nil && p.screen.terminal() {
-		p.bars = mpb.New(mpb.WithOutput(p.screen.w), mpb.WithWidth(40))
+	if p.bar == nil && p.screen.bar() {
+		p.bars = mpb.New(mpb.WithOutput(p.screen.w), mpb.WithWidth(barWidth))
 		p.screen.hold(p.bars)
 		p.bar = p.bars.AddBar(int64(e.Total),
 			mpb.PrependDecorators(decor.CountersNoUnit("%d/%d runs ")),
@@ -77,7 +78,7 @@ func (p *progress) update(e conduct.Event) {
 		return
 	}
 	p.mu.Lock()
-	p.now, p.end = fmt.Sprintf("round %d of %d, %s", e.Round, e.Rounds, e.Cell.Label()), time.Time{}
+	p.now, p.end = fmt.Sprintf("round %d of %d, %s", e.Round, e.Rounds, report.Plain(e.Cell.Label())), time.Time{}
 	if e.ETA > 0 {
 		p.end = time.Now().Add(e.ETA)
 	}
@@ -111,7 +112,7 @@ func (p *progress) ended(e conduct.Event) {
 	case p.bar == nil && e.ETA > 0:
 		line += fmt.Sprintf(", about %v left", e.ETA.Round(time.Second))
 	}
-	fmt.Fprintln(p.screen, line)
+	fmt.Fprintln(p.screen, report.Plain(line))
 }
 
 // close leaves the terminal in order.

@@ -31,10 +31,27 @@ func (s *screen) Write(p []byte) (int, error) {
 	return s.w.Write(p)
 }
 
-// terminal reports whether there is somebody to watch a bar.
-func (s *screen) terminal() bool {
+// bar reports whether there is somebody to watch a bar, and room for it.
+func (s *screen) bar() bool {
 	f, ok := s.w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	return err == nil && barFits(width, os.Getenv("TERM"))
+}
+
+// barWidth is that of the bar alone; what it counts and what runs stand beside it.
+const (
+	barWidth    = 40
+	barLeastFor = barWidth + 20
+)
+
+// barFits reports whether a terminal of so many columns can show a bar: one that
+// tells no width (0) or has little of it would show nothing, and a dumb one a new
+// line for every change.
+func barFits(width int, kind string) bool {
+	return width >= barLeastFor && kind != "" && kind != "dumb"
 }
 
 // hold puts bars at the foot of the screen; nil takes them away.
