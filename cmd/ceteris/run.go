@@ -151,17 +151,14 @@ func gravest(codes []int) int {
 	return slices.Max(append(codes, exitOK))
 }
 
-// maxRounds bounds the rounds of a sweep.
-const maxRounds = 1000
-
 // rounds is the value of --rounds; 0 is its absence.
 type rounds int
 
 // Set implements pflag.Value.
 func (r *rounds) Set(text string) error {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > maxRounds {
-		return fmt.Errorf("want 1 to %d", maxRounds)
+	if err != nil || n < 1 || n > experiment.MaxRounds {
+		return fmt.Errorf("want 1 to %d", experiment.MaxRounds)
 	}
 	*r = rounds(n)
 	return nil
@@ -265,6 +262,12 @@ func (a *app) conclude(ctx context.Context, store reading, result conduct.Result
 	}
 	if err := stopped(result); err != nil {
 		return err
+	}
+	if why, last := r.Incomparable(); why != "" {
+		if last != "" {
+			why += ", at last by: " + last
+		}
+		return &endError{exitEarly, errors.New("nothing can be compared: " + why)}
 	}
 	if result.Missing > 0 {
 		return &endError{exitEarly, fmt.Errorf("runs that the infrastructure failed twice and that are missing: %d; run again to repeat their rounds", result.Missing)}
