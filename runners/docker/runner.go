@@ -110,18 +110,34 @@ func (r *Runner) connect() (*testcontainers.DockerProvider, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.provider == nil {
-		p, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(libraryLog{r.log}))
-		if err != nil {
+		// The library goes on to the usual sockets when DOCKER_HOST does not answer,
+		// and then speaks of the last of them: nobody wants to measure on an engine
+		// that was not meant.
+		want := os.Getenv(client.EnvOverrideHost)
+		if err := checkHost(want); err != nil {
 			return nil, noRuntime(err)
 		}
-		// The library goes on to the usual sockets when DOCKER_HOST does not answer:
-		// nobody wants to measure on an engine that was not meant.
-		if want := os.Getenv(client.EnvOverrideHost); want != "" && want != p.Client().DaemonHost() {
+		p, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(libraryLog{r.log}))
+		switch {
+		case want == "" && err != nil:
+			return nil, noRuntime(err)
+		case want != "" && (err != nil || want != p.Client().DaemonHost()):
 			return nil, noRuntime(fmt.Errorf("nothing at %s=%s", client.EnvOverrideHost, want))
 		}
 		r.provider = p
 	}
 	return r.provider, nil
+}
+
+// checkHost wants DOCKER_HOST to be an address; empty is its absence.
+func checkHost(host string) error {
+	if host == "" {
+		return nil
+	}
+	if _, err := client.ParseHostURL(host); err != nil {
+		return fmt.Errorf("%s=%s is no address (as in unix:///var/run/docker.sock or tcp://127.0.0.1:2375)", client.EnvOverrideHost, host)
+	}
+	return nil
 }
 
 func (r *Runner) client() (client.APIClient, error) {

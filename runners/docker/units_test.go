@@ -209,10 +209,12 @@ func TestReachable(t *testing.T) {
 func TestWithoutEngine(t *testing.T) {
 	const inside = "CETERIS_TEST_WITHOUT_ENGINE"
 	if os.Getenv(inside) == "" {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWithoutEngine$", "-test.v")
-		cmd.Env = append(os.Environ(), inside+"=1", "DOCKER_HOST=unix://"+filepath.Join(t.TempDir(), "none.sock"))
-		if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS: TestWithoutEngine")) {
-			t.Errorf("%v\n%s", err, out)
+		for _, host := range []string{"unix://" + filepath.Join(t.TempDir(), "none.sock"), "nonsense", "tcp://"} {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWithoutEngine$", "-test.v")
+			cmd.Env = append(os.Environ(), inside+"=1", "DOCKER_HOST="+host)
+			if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS: TestWithoutEngine")) {
+				t.Errorf("%s: %v\n%s", host, err, out)
+			}
 		}
 		return
 	}
@@ -228,6 +230,8 @@ func TestWithoutEngine(t *testing.T) {
 		hint := new(experiment.HintError)
 		if !errors.Is(err, experiment.ErrNoRuntime) || !errors.As(err, &hint) {
 			t.Errorf("%s: got %v, want %v with a hint", name, err, experiment.ErrNoRuntime)
+		} else if want := "DOCKER_HOST=" + os.Getenv("DOCKER_HOST"); !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want it to name %s", name, err, want)
 		}
 	}
 }
