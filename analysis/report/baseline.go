@@ -27,7 +27,7 @@ func (r Report) incomparable(g group) string {
 	if !ok {
 		return ""
 	}
-	counting, failed, settled := 0, 0, 0
+	counting, failed, invalid, settled := 0, 0, 0, 0
 	for _, run := range r.Sweep.Runs {
 		switch {
 		case run.Cell != base.cell.Key || !run.State.Settled():
@@ -36,6 +36,8 @@ func (r Report) incomparable(g group) string {
 			counting++
 		case run.State == experiment.StateFailedSubject:
 			failed++
+		case run.State == experiment.StateInvalid:
+			invalid++
 		}
 		settled++
 	}
@@ -46,6 +48,8 @@ func (r Report) incomparable(g group) string {
 		return ""
 	case failed == settled:
 		return "the baseline fails in every round"
+	case invalid == settled:
+		return "every run of the baseline is invalid"
 	case counting == 0:
 		return "no run of the baseline counts"
 	case measured && value.N == 0 && base.noSuccess(),

@@ -221,12 +221,18 @@ func TestSummary(t *testing.T) {
 			"Equivalent: log_level=info. Inconclusive: threads=128. Not tested: threads=4."},
 		"nothing tested": {verdicts(experiment.VerdictNotTested), "Not tested: validate_connection=true, log_level=info, log_level=debug, " +
 			"threads=4, threads=128."},
-		"the baseline fails": {differ(func(r *report.Report) { ends(r, 0, experiment.StateFailedSubject) }),
-			"Nothing can be compared: the baseline fails in every round."},
-		"the baseline is invalid": {differ(func(r *report.Report) { ends(r, 0, experiment.StateInvalid) }),
-			"Nothing can be compared: no run of the baseline counts."},
-		"the baseline has no success": {differ(func(r *report.Report) { zero(r, 0) }),
-			"Nothing can be compared: the baseline has no successful request."},
+		"the baseline fails": {
+			differ(func(r *report.Report) { ends(r, 0, experiment.StateFailedSubject) }),
+			"Nothing can be compared: the baseline fails in every round.",
+		},
+		"the baseline is invalid": {
+			differ(func(r *report.Report) { ends(r, 0, experiment.StateInvalid) }),
+			"Nothing can be compared: every run of the baseline is invalid.",
+		},
+		"the baseline has no success": {
+			differ(func(r *report.Report) { zero(r, 0) }),
+			"Nothing can be compared: the baseline has no successful request.",
+		},
 		"no latency where the baseline has no success": {differ(func(r *report.Report) {
 			zero(r, 0)
 			r.Sweep.Settings.Metric = "latency_p99"
@@ -285,8 +291,15 @@ func TestIncomparable(t *testing.T) {
 			i := slices.IndexFunc(r.Sweep.Runs, func(x experiment.RunRecord) bool { return x.Cell == r.Sweep.Cells[0].Key })
 			r.Sweep.Runs[i].State = experiment.StateOK
 		}, "", ""},
-		"the baseline fails": {func(r *report.Report) { ends(r, 0, experiment.StateFailedSubject) },
-			"the baseline fails in every round", "for reason 3"},
+		"the baseline fails": {
+			func(r *report.Report) { ends(r, 0, experiment.StateFailedSubject) },
+			"the baseline fails in every round", "for reason 3",
+		},
+		"the baseline fails or is invalid": {func(r *report.Report) {
+			ends(r, 0, experiment.StateFailedSubject)
+			i := slices.IndexFunc(r.Sweep.Runs, func(x experiment.RunRecord) bool { return x.Cell == r.Sweep.Cells[0].Key })
+			r.Sweep.Runs[i].State = experiment.StateInvalid
+		}, "no run of the baseline counts", "for reason 3"},
 		"no success": {func(r *report.Report) { zero(r, 0) }, "the baseline has no successful request", ""},
 		"no success, by error rate": {func(r *report.Report) {
 			zero(r, 0)
@@ -311,13 +324,19 @@ func TestRemarks(t *testing.T) {
 		want   string // in the text
 		not    string
 	}{
-		"a code has words": {func(r *report.Report) { r.Results.Comparisons[4].Reason = "ErrNonPositive" },
-			"\n  threads=4: not-tested, a run's value is zero, which gives no ratio (ErrNonPositive)\n", ""},
-		"words stay as they are": {func(r *report.Report) { r.Results.Comparisons[4].Reason = "too few requests" },
-			"\n  threads=4: not-tested, too few requests\n", ""},
+		"a code has words": {
+			func(r *report.Report) { r.Results.Comparisons[4].Reason = "ErrNonPositive" },
+			"\n  threads=4: not-tested, a run's value is zero, which gives no ratio (ErrNonPositive)\n", "",
+		},
+		"words stay as they are": {
+			func(r *report.Report) { r.Results.Comparisons[4].Reason = "too few requests" },
+			"\n  threads=4: not-tested, too few requests\n", "",
+		},
 		"rounds within the limit": {func(r *report.Report) { r.Results.Comparisons[5].RoundsNeeded = 997 }, "(run again with --rounds 1000)", "the limit,"},
-		"rounds beyond the limit": {func(r *report.Report) { r.Results.Comparisons[5].RoundsNeeded = 998 },
-			"more than 1000 rounds, the limit, would be needed for threads=128: the effect sought (3%) is too small for this noise\n", "--rounds"},
+		"rounds beyond the limit": {
+			func(r *report.Report) { r.Results.Comparisons[5].RoundsNeeded = 998 },
+			"more than 1000 rounds, the limit, would be needed for threads=128: the effect sought (3%) is too small for this noise\n", "--rounds",
+		},
 		"some within, some beyond": {func(r *report.Report) {
 			r.Results.Comparisons[4].Verdict, r.Results.Comparisons[4].RoundsNeeded = experiment.VerdictInconclusive, 5000
 		}, "threads=128 about 4 (run again with --rounds 7)\n  more than 1000 rounds, the limit, would be needed for threads=4", ""},
