@@ -84,13 +84,6 @@ func Quantity(v float64, u experiment.Unit) string {
 	}
 }
 
-func quantity(v *float64, u experiment.Unit) string {
-	if v == nil {
-		return missing
-	}
-	return Quantity(*v, u)
-}
-
 const maxDecimals = 6
 
 // decimals gives the number of decimals that show 3 significant digits, at most

@@ -47,7 +47,6 @@ type progress struct {
 	done, total int
 	ranCount    int
 	ranTime     time.Duration
-	start       time.Time
 }
 
 func (p *progress) ran(d time.Duration) {

@@ -144,7 +144,7 @@ func (s *sweep) mend(ctx context.Context, cells []experiment.Cell) error {
 	if err != nil {
 		return fmt.Errorf("read the plan: %w", err)
 	}
-	s.progress = progress{total: s.head.Rounds * len(cells), done: s.head.Rounds*len(cells) - len(pending), start: s.Now()}
+	s.progress = progress{total: s.head.Rounds * len(cells), done: s.head.Rounds*len(cells) - len(pending)}
 	return nil
 }
 

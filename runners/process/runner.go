@@ -2,11 +2,8 @@ package process
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -21,6 +18,7 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 
 	"github.com/ceteris/ceteris/experiment"
+	"github.com/ceteris/ceteris/runners/gobuild"
 )
 
 // Builder compiles what a service runs. It gives the same path for the same
@@ -133,7 +131,7 @@ func (r *Runner) Prepare(ctx context.Context, all []experiment.Service) (experim
 		path, err := r.program(ctx, s)
 		if err == nil {
 			var id string
-			if id, err = digest(path); err == nil && s.Build == nil {
+			if id, err = gobuild.Digest(path); err == nil && s.Build == nil {
 				commands = append(commands, path+" "+id)
 			} else if err == nil {
 				images[s.Source()] = id
@@ -172,18 +170,4 @@ func (r *Runner) program(ctx context.Context, s experiment.Service) (string, err
 		return "", experiment.WithHint(fmt.Errorf("%w: %w", experiment.ErrCannotRun, err), "install it, or put it on PATH")
 	}
 	return filepath.Abs(path)
-}
-
-// digest gives the SHA-256 of a file in hex.
-func digest(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
 }
