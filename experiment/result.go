@@ -180,6 +180,7 @@ type Outcome struct {
 	Series        []SeriesPoint
 	Result        LoadResult
 	Exits         map[string]Exit // services that ended before they were asked to
+	Clocks        ClockCheck
 	Confirmations []Confirmation
 	Artifacts     []Artifact
 }
