@@ -38,6 +38,8 @@ func All() []Guard {
 		dropped(),
 		errorRate(),
 		hostNoise(),
+		hostSuspended(),
+		conductorPaused(),
 		engineBusy(),
 		engineElsewhere(),
 		limitNotApplied(),

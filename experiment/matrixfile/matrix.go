@@ -247,7 +247,7 @@ func GuardCodes() map[string]bool {
 		"generator-cpu": true, "shared-cores": false, "rate-missed": true, "dropped": true, "errors": true,
 		"restarted": false, "oom": false, "setting-ineffective": false, "not-equal": false, "host-noise": true,
 		"engine-busy": true, "engine-elsewhere": false, "result-incomplete": false, "limit-not-applied": false, "control-differs": false,
-		"noisy-cell": false, "round-without-baseline": false,
+		"noisy-cell": false, "round-without-baseline": false, "host-suspended": false, "conductor-paused": false,
 	}
 }
 
@@ -255,6 +255,6 @@ func GuardCodes() map[string]bool {
 // turn one off or to move it would change nothing.
 func laterGuards() []string {
 	return words("generator-late emulated-image window-short not-warm drift order-drift flat-load in-flight-limit " +
-		"pool-saturated cpu-cap scrape-gap work-differs host-suspended conductor-paused spread ceiling " +
+		"pool-saturated cpu-cap scrape-gap work-differs spread ceiling " +
 		"a-a-failed level-out-of-reach")
 }
