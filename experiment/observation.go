@@ -63,5 +63,6 @@ type Exit struct {
 
 // LogVolume is what a service wrote between two moments.
 type LogVolume struct {
-	Bytes, Lines int64
+	Bytes int64
+	Lines int64 // negative: not known
 }
