@@ -14,6 +14,7 @@ type output struct {
 	all    []byte // both, interleaved
 	out    []byte // standard output
 	closed bool
+	fault  error         // instead of the end
 	more   chan struct{} // closed and replaced when something changes
 }
 
@@ -39,6 +40,14 @@ func (o *output) close() {
 		o.closed = true
 		o.changed()
 	}
+}
+
+// fail ends the output with an error.
+func (o *output) fail(err error) {
+	o.mu.Lock()
+	o.fault = err
+	o.mu.Unlock()
+	o.close()
 }
 
 func (o *output) changed() {
@@ -82,12 +91,15 @@ func (f *follower) Read(b []byte) (int, error) {
 		f.out.mu.Lock()
 		n := copy(b, f.out.out[f.read:])
 		f.read += n
-		more, end := f.out.more, f.out.closed
+		more, end, fault := f.out.more, f.out.closed, f.out.fault
 		f.out.mu.Unlock()
 		if n > 0 || len(b) == 0 {
 			return n, nil
 		}
-		if end {
+		switch {
+		case end && fault != nil:
+			return 0, fault
+		case end:
 			return 0, io.EOF
 		}
 		select {

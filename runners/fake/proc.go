@@ -33,6 +33,7 @@ type proc struct {
 	ending sync.Once
 	ended  chan struct{} // closed when exit is set
 	exit   experiment.Exit
+	lost   error // the engine went, and nobody knows how it ended
 }
 
 var (
@@ -54,6 +55,9 @@ func (p *proc) ready(ctx context.Context) error {
 	late := time.NewTimer(within)
 	defer late.Stop()
 	exited := func() error {
+		if p.lost != nil {
+			return p.lost
+		}
 		return fmt.Errorf("%w with code %d before it was ready", experiment.ErrExited, p.exit.Code)
 	}
 	if x := p.behaviour.Exit; x != nil && x.After <= min(p.behaviour.ReadyAfter, within) {
@@ -166,11 +170,17 @@ func (p *proc) Logs(ctx context.Context, follow bool) (io.ReadCloser, error) {
 	if follow {
 		return newFollower(ctx, p.out), nil
 	}
+	if err := p.runner.answer(ctx); err != nil {
+		return nil, err
+	}
 	return io.NopCloser(p.out.snapshot()), nil
 }
 
 // Usage implements experiment.Proc.
-func (p *proc) Usage(context.Context) (experiment.Usage, error) {
+func (p *proc) Usage(ctx context.Context) (experiment.Usage, error) {
+	if err := p.runner.answer(ctx); err != nil {
+		return experiment.Usage{}, err
+	}
 	at := time.Now()
 	select {
 	case <-p.ended:
@@ -190,7 +200,7 @@ func (p *proc) Usage(context.Context) (experiment.Usage, error) {
 func (p *proc) Wait(ctx context.Context) (experiment.Exit, error) {
 	select {
 	case <-p.ended:
-		return p.exit, nil
+		return p.exit, p.lost
 	case <-ctx.Done():
 		return experiment.Exit{}, fmt.Errorf("wait for service %s: %w", p.service.Name, ctx.Err())
 	}
@@ -224,8 +234,13 @@ func (p *proc) Stop(ctx context.Context) error {
 func (p *proc) Exec(ctx context.Context, argv []string) (experiment.ExecResult, error) {
 	select {
 	case <-p.ended:
-		return experiment.ExecResult{}, fmt.Errorf("exec in service %s: it has ended", p.service.Name)
+		if p.lost == nil {
+			return experiment.ExecResult{}, fmt.Errorf("exec in service %s: it has ended", p.service.Name)
+		}
 	default:
+	}
+	if err := p.runner.answer(ctx); err != nil {
+		return experiment.ExecResult{}, err
 	}
 	var out experiment.ExecResult
 	if p.behaviour.Exec != nil {

@@ -19,13 +19,14 @@ type Runner struct {
 	opened int
 	live   int
 	events []string
+	engine engine
 }
 
 var _ experiment.Runner = (*Runner)(nil)
 
 // New makes a runner that keeps to the script. The functions of the script may be
 // called from several goroutines, but never two at a time.
-func New(s Script) *Runner { return &Runner{script: s} }
+func New(s Script) *Runner { return &Runner{script: s, engine: engine{envs: map[*env]bool{}}} }
 
 // Events lists what was asked of the runner, in order: "prepare", "open 1",
 // "launch 1 app", "end 1 app 0" (its exit code), "close 1"; runs are numbered as
@@ -63,7 +64,7 @@ func (r *Runner) Name() string { return experiment.RunnerFake }
 
 // Check implements experiment.Runner.
 func (r *Runner) Check(ctx context.Context) (experiment.Host, error) {
-	if err := errors.Join(ctx.Err(), r.script.CheckFault); err != nil {
+	if err := errors.Join(r.answer(ctx), r.script.CheckFault); err != nil {
 		return experiment.Host{}, err
 	}
 	if r.script.Host != nil {
@@ -78,7 +79,7 @@ func (r *Runner) Check(ctx context.Context) (experiment.Host, error) {
 // Prepare implements experiment.Runner.
 func (r *Runner) Prepare(ctx context.Context, all []experiment.Service) (experiment.Images, error) {
 	r.happened(0, "prepare")
-	if err := errors.Join(ctx.Err(), r.script.PrepareFault); err != nil {
+	if err := errors.Join(r.answer(ctx), r.script.PrepareFault); err != nil {
 		return nil, err
 	}
 	images := experiment.Images{}
@@ -91,12 +92,18 @@ func (r *Runner) Prepare(ctx context.Context, all []experiment.Service) (experim
 // Open implements experiment.Runner.
 func (r *Runner) Open(ctx context.Context, key experiment.RunKey) (experiment.Env, error) {
 	e := &env{runner: r, procs: map[string]*proc{}, run: Run{Key: key}}
-	err := ctx.Err()
 	r.ask(func() {
 		r.opened++
 		e.run.N = r.opened
+	})
+	r.plan(e.run.N)
+	err := r.answer(ctx)
+	r.ask(func() {
 		if err == nil && r.script.Open != nil {
 			err = r.script.Open(e.run)
+		}
+		if err == nil {
+			r.engine.envs[e] = true
 		}
 	})
 	if err != nil {
@@ -134,7 +141,7 @@ func (e *env) Launch(ctx context.Context, s experiment.Service) (experiment.Proc
 }
 
 func (e *env) start(ctx context.Context, s experiment.Service) (*proc, error) {
-	if err := ctx.Err(); err != nil {
+	if err := e.runner.answer(ctx); err != nil {
 		return nil, err
 	}
 	s = literal(s, func(port int) (string, bool) { return address(s, port) })
@@ -184,6 +191,9 @@ func (e *env) start(ctx context.Context, s experiment.Service) (*proc, error) {
 func (e *env) Close(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if err := e.runner.answer(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("close %d: %w", e.run.N, err)
+	}
 	var stopping sync.WaitGroup
 	for _, p := range e.procs {
 		stopping.Go(func() { _ = p.Stop(ctx) }) // never fails here
@@ -194,6 +204,7 @@ func (e *env) Close(ctx context.Context) error {
 	}
 	if !e.closed {
 		e.runner.happened(-1, "close %d", e.run.N)
+		e.runner.ask(func() { delete(e.runner.engine.envs, e) })
 	}
 	e.closed = true
 	return nil

@@ -31,6 +31,8 @@ type Script struct {
 	Service func(Run, experiment.Service) Behaviour
 	// Load says what the generator of a run reports. Nil: Throughput(1000).
 	Load func(Run, experiment.Load) Generation
+	// Outages are when the engine is gone.
+	Outages []Outage
 	// Instant lets generators report their phases at once, with the times at which
 	// they would have begun, instead of waiting for them.
 	Instant bool
