@@ -33,6 +33,12 @@ type Conductor struct {
 	Now       func() time.Time
 	Events    func(Event)                          // progress; called from one goroutine
 	Pin       func(cores experiment.CoreSet) error // pins the conductor itself before the first run; nil: not pinned
+
+	// Free gives the room on the file systems to which an invocation on that host
+	// writes; asked before each run. Nil: not looked at.
+	Free func(experiment.Host) ([]DiskFree, error)
+	// Clocks reads this host's clocks; nil: SystemClocks.
+	Clocks func() Clocks
 }
 
 // Request says what to execute.
@@ -43,6 +49,7 @@ type Request struct {
 	AcceptShared bool               // one core for subject and generator
 	Invocation   experiment.Invocation
 	Drain        <-chan struct{} // closed: no new run
+	Until        time.Time       // no round begins from then on, by Conductor.Now; zero: no limit
 }
 
 // Ending is how an invocation ended.
@@ -54,12 +61,16 @@ const (
 	EndedDrained        Ending = "drained"        // by request, after a run
 	EndedAborted        Ending = "aborted"        // by request, at once
 	EndedInfrastructure Ending = "infrastructure" // too many failures running
+	EndedUntil          Ending = "until"          // by request, after a round
+	EndedEngineGone     Ending = "engine-gone"    // and not back in time
+	EndedDiskFull       Ending = "disk-full"      // no room for one more run
 )
 
 // Result is what an invocation came to.
 type Result struct {
 	Sweep   int64 // 0 if it was drained or aborted before the sweep was begun
 	Ended   Ending
+	Why     string                      // one sentence, for EndedEngineGone and EndedDiskFull
 	Counts  map[experiment.RunState]int // of the runs of this invocation
 	Missing int                         // cells that lack a round, because both attempts at it failed by the infrastructure
 	Results experiment.Results
@@ -94,7 +105,7 @@ const endTimeout = time.Minute
 // leftovers once more: an engine may have finished what a dead ceteris had asked of
 // it only after the first look.
 func (s *sweep) end(ctx context.Context, ending Ending, runErr error) (Result, error) {
-	result := Result{Sweep: s.head.ID, Ended: ending, Counts: s.counts, Missing: s.missing}
+	result := Result{Sweep: s.head.ID, Ended: ending, Why: s.why, Counts: s.counts, Missing: s.missing}
 	if s.head.ID == 0 {
 		return result, runErr
 	}
@@ -107,7 +118,13 @@ func (s *sweep) end(ctx context.Context, ending Ending, runErr error) (Result, e
 	if runErr != nil {
 		inv.Outcome = "failed: " + runErr.Error()
 	}
-	err = errors.Join(runErr, err, s.Store.EndInvocation(books, inv))
+	err = errors.Join(err, s.Store.EndInvocation(books, inv))
+	if err != nil && (runErr != nil || ending == EndedDiskFull) {
+		s.Log.Error("the end is not in the books", "err", err) // most likely for the same reason
+		err = nil
+	}
+	err = errors.Join(runErr, err)
+	s.closeRest(ctx)
 	looking, stop := context.WithTimeout(ctx, endTimeout)
 	defer stop()
 	if err := s.removeLeftovers(looking, false); err != nil {

@@ -11,11 +11,13 @@ type EventKind string
 
 // The kinds of events, in the order in which they come.
 const (
-	EventPreparing EventKind = "preparing" // images and programs are built
-	EventSweep     EventKind = "sweep"     // begun or continued
-	EventRunBegan  EventKind = "run-began"
-	EventRunEnded  EventKind = "run-ended"
-	EventRound     EventKind = "round" // all runs of a round are done and judged
+	EventPreparing  EventKind = "preparing" // images and programs are built
+	EventSweep      EventKind = "sweep"     // begun or continued
+	EventRunBegan   EventKind = "run-began"
+	EventRunEnded   EventKind = "run-ended"
+	EventEngineGone EventKind = "engine-gone" // no run until it is back, or for good
+	EventEngineBack EventKind = "engine-back" // runs go on
+	EventRound      EventKind = "round"       // all runs of a round of a stage are done
 )
 
 // Event is progress, for people. Fields that a kind does not name are zero.
@@ -29,10 +31,13 @@ type Event struct {
 	Value        float64 // of the primary metric
 	HasValue     bool
 	Findings     []experiment.Finding
+	Stage        string // of a round that is done
 	Round        int
 	Rounds       int
 	Done, Total  int // runs
 	ETA          time.Duration
+	Why          string        // the engine is gone
+	Waited       time.Duration // until it was back
 }
 
 func (s *sweep) event(kind EventKind, run experiment.Run, p experiment.CellPlan) Event {

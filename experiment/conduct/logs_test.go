@@ -19,7 +19,7 @@ func (l logOnly) Logs(context.Context, bool) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(l.log)), nil
 }
 
-func TestHeadAndTail(t *testing.T) {
+func TestEndsOfLogs(t *testing.T) {
 	numbered := func(n int) []byte {
 		b := make([]byte, n)
 		for i := range b {
@@ -33,7 +33,7 @@ func TestHeadAndTail(t *testing.T) {
 		if n > 2*logKeep {
 			want = append(append(bytes.Clone(log[:logKeep]), "\n[...]\n"...), log[n-logKeep:]...)
 		}
-		got, full, err := headAndTail(t.Context(), logOnly{log: log})
+		got, full, err := ends(t.Context(), logOnly{log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,13 +35,12 @@ func (r *oneRun) load(ctx context.Context) error {
 	if err != nil {
 		return &failure{experiment.StateFailedInfra, err.Error()}
 	}
-	counters := newSampler(r.procs, r.Log)
 	stop := r.watch.onEnd(cancel)
 	defer stop()
 
 	result, err := r.read(ctx, proc, func(e experiment.LoadEvent) {
 		if e.Phase != "" {
-			counters.mark(ctx, e.Phase, e.At)
+			r.counters.mark(ctx, e.Phase, e.At)
 			probes.mark(e.Phase)
 		}
 	})
@@ -49,11 +48,11 @@ func (r *oneRun) load(ctx context.Context) error {
 	if err := r.verify(ctx, err); err != nil {
 		return err
 	}
-	counters.observe(r.observe)
+	r.counters.observe(r.observe)
 	if err := proc.Stop(ctx); err != nil {
 		return fmt.Errorf("stop the generator: %w", err)
 	}
-	r.measureLogs(ctx, counters)
+	r.measureLogs(ctx)
 	return r.endProbes(ctx, probes)
 }
 

@@ -21,18 +21,17 @@ type failure struct {
 // Error gives the reason.
 func (f *failure) Error() string { return f.reason }
 
-// slack is added to the hard limit of a run, for starting and removing.
+// slack is added to the hard limit of a run, for starting, for counting logs, and for
+// removing.
 const slack = 30 * time.Second
 
 // closeTimeout bounds the removal of an environment.
 const closeTimeout = time.Minute
 
-// hardLimit is the longest that a run may take: all its own limits, the reading of
-// logs, and slack.
+// hardLimit is the longest that a run may take: all its own limits, and slack.
 func hardLimit(p experiment.CellPlan) time.Duration {
 	limit := p.Load.Duration() + slack
 	for _, s := range p.Services {
-		limit += logsTimeout
 		if s.Ready != nil {
 			limit += cmp.Or(s.Ready.Within, experiment.DefaultReadyWithin)
 		}
@@ -46,20 +45,23 @@ func hardLimit(p experiment.CellPlan) time.Duration {
 // oneRun is a run under way.
 type oneRun struct {
 	*sweep
-	plan    experiment.CellPlan
-	env     experiment.Env
-	procs   map[string]experiment.Proc
-	began   map[string]time.Time // when a service was launched
-	running []experiment.Service // in their order, addresses resolved
-	links   *linkServer
-	watch   *watch
-	outcome experiment.Outcome
+	plan     experiment.CellPlan
+	env      experiment.Env
+	procs    map[string]experiment.Proc
+	began    map[string]time.Time // when a service was launched
+	running  []experiment.Service // in their order, addresses resolved
+	links    *linkServer
+	watch    *watch
+	counters *sampler
+	outcome  experiment.Outcome
 }
 
 // execute runs one cell once, in a fresh environment, and says what came of it.
 // Nothing of the run is left when it returns.
 func (s *sweep) execute(ctx context.Context, run experiment.Run, p experiment.CellPlan) experiment.Outcome {
+	s.closeRest(ctx)
 	r := &oneRun{sweep: s, plan: p, procs: map[string]experiment.Proc{}, began: map[string]time.Time{}}
+	r.counters = newSampler(r.procs, s.Log)
 	r.outcome = experiment.Outcome{
 		Run: run, Plan: p, Generator: s.generator(p.Load),
 		Placement: s.placement, Host: s.host, Images: s.images, Exits: map[string]experiment.Exit{},
@@ -67,7 +69,10 @@ func (s *sweep) execute(ctx context.Context, run experiment.Run, p experiment.Ce
 	r.outcome.Run.ConfigHash = s.configHash(p)
 	limited, cancel := context.WithTimeoutCause(ctx, hardLimit(p), errHardLimit)
 	defer cancel()
+	ticker := startTicker(s.clocks())
 	err := r.measure(limited)
+	ticker.stop()
+	r.outcome.Clocks = ticker.check(r.counters.window())
 	r.outcome.Run.State, r.outcome.Run.Reason = classify(ctx, limited, err)
 	return r.outcome
 }
@@ -116,9 +121,7 @@ func (r *oneRun) measure(ctx context.Context) (err error) {
 	r.watch = newWatch()
 	defer func() {
 		r.watch.stop()
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-		defer cancel()
-		if closeErr := r.env.Close(closing); closeErr != nil {
+		if closeErr := r.closeEnv(ctx, r.env); closeErr != nil {
 			r.Log.Error("the environment was not removed", "run", r.outcome.Run.ID, "err", closeErr)
 			err = errors.Join(err, fmt.Errorf("remove the environment: %w", closeErr))
 		}

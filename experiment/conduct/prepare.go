@@ -23,6 +23,11 @@ type sweep struct {
 	failed    map[experiment.CellKey]int // rounds in a row in which the subject failed
 	tried     map[place]int              // attempts of this invocation
 	missing   int                        // places whose attempts are used up
+	replanned bool                       // the plan has changed since it was read
+	interim   interim                    // the last analysis
+	unclosed  []experiment.Env           // of runs that are over
+	disk      diskGuard
+	why       string // it ended, where the ending alone does not say
 }
 
 // place is what exactly one run counts for.

@@ -2,6 +2,29 @@ package conduct
 
 import "github.com/ceteris/ceteris/experiment"
 
+// block is one round of one stage: the runs that are shuffled together and stand or
+// fall together.
+type block struct {
+	stage string
+	round int
+}
+
+// byStage parts cells, stages in order of declaration.
+func byStage(cells []experiment.Cell) [][]experiment.Cell {
+	var stages [][]experiment.Cell
+	at := map[string]int{}
+	for _, c := range cells {
+		i, known := at[c.Stage]
+		if !known {
+			i = len(stages)
+			at[c.Stage] = i
+			stages = append(stages, nil)
+		}
+		stages[i] = append(stages[i], c)
+	}
+	return stages
+}
+
 // mend says how the plan of a sweep must change before an invocation goes on:
 //
 //   - what was running when its invocation died is interrupted;
@@ -9,14 +32,24 @@ import "github.com/ceteris/ceteris/experiment"
 //   - a round that nothing has touched keeps its pending runs, or gets them;
 //   - a round that is split, some cells settled and some not, is run again whole,
 //     so that all its runs share a time: its old runs are superseded.
+//
+// Each stage has rounds of its own. Runs are added in the order in which they are to
+// come: stage by stage, round by round.
 func mend(runs []experiment.Run, cells []experiment.Cell, rounds int, seed uint64) experiment.Reschedule {
-	byRound := map[int][]experiment.Run{}
+	stageOf := make(map[experiment.CellKey]string, len(cells))
+	for _, c := range cells {
+		stageOf[c.Key] = c.Stage
+	}
+	blocks := map[block][]experiment.Run{}
 	for _, r := range runs {
-		byRound[r.Round] = append(byRound[r.Round], r)
+		b := block{stageOf[r.Cell], r.Round}
+		blocks[b] = append(blocks[b], r)
 	}
 	var out experiment.Reschedule
-	for round := 1; round <= rounds; round++ {
-		mendRound(&out, byRound[round], cells, round, seed)
+	for _, stage := range byStage(cells) {
+		for round := 1; round <= rounds; round++ {
+			mendRound(&out, blocks[block{stage[0].Stage, round}], stage, round, seed)
+		}
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package conduct
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -13,50 +12,75 @@ import (
 // maxInfraFailures is how many infrastructure failures in a row end an invocation.
 const maxInfraFailures = 5
 
-// maxAttempts is how often an invocation tries a run that the infrastructure fails.
+// maxAttempts is how often an invocation tries a run that the infrastructure fails or
+// the host disturbs.
 const maxAttempts = 2
 
 // suspendAfter is after how many rounds in a row a failing subject's cell is
 // suspended.
 const suspendAfter = 2
 
-// rounds executes the pending runs, round by round.
+// rounds executes the pending runs, stage by stage and round by round.
 func (s *sweep) rounds(ctx context.Context) (Ending, error) {
-	round := 0 // the one under way
-	for {
-		pending, err := s.Store.Pending(ctx, s.head.ID)
-		if err != nil {
-			return EndedAborted, fmt.Errorf("read the plan: %w", err)
+	pending, err := s.pending(ctx)
+	for len(pending) > 0 && err == nil {
+		b := s.blockOf(pending[0])
+		if until := s.req.Until; !until.IsZero() && !s.Now().Before(until) {
+			return EndedUntil, nil
 		}
-		if round != 0 && (len(pending) == 0 || pending[0].Round != round) {
-			if err := s.endRound(ctx, round); err != nil {
-				return EndedAborted, err
+		for n := s.leading(pending, b); n > 0; n = s.leading(pending, b) {
+			for _, run := range pending[:n] {
+				if ending, err := s.step(ctx, run); ending != "" || err != nil {
+					return ending, err
+				}
+			}
+			pending = pending[n:]
+			if s.replanned { // what is tried again stands at the end of its round
+				if pending, err = s.pending(ctx); err != nil {
+					return EndedAborted, err
+				}
 			}
 		}
-		if len(pending) == 0 {
-			return EndedDone, nil
-		}
-		round = pending[0].Round
-		for _, run := range pending {
-			if run.Round != round {
-				break
-			}
-			if ending, err := s.step(ctx, run); ending != "" || err != nil {
-				return ending, err
-			}
+		if err := s.endRound(ctx, b, len(pending) == 0); err != nil {
+			return EndedAborted, err
 		}
 	}
+	return EndedDone, err
 }
 
-// endRound judges the sweep so far and folds the log into the file.
-func (s *sweep) endRound(ctx context.Context, round int) error {
-	if _, err := s.judge(ctx); err != nil {
-		return err
+// pending reads the plan.
+func (s *sweep) pending(ctx context.Context) ([]experiment.Run, error) {
+	s.replanned = false
+	runs, err := s.Store.Pending(ctx, s.head.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read the plan: %w", err)
+	}
+	return runs, nil
+}
+
+func (s *sweep) blockOf(r experiment.Run) block { return block{s.plans[r.Cell].Cell.Stage, r.Round} }
+
+// leading counts the runs of a block at the front of the plan.
+func (s *sweep) leading(runs []experiment.Run, b block) int {
+	n := slices.IndexFunc(runs, func(r experiment.Run) bool { return s.blockOf(r) != b })
+	if n < 0 {
+		return len(runs)
+	}
+	return n
+}
+
+// endRound judges the sweep so far, if that is due, and folds the log into the file.
+// After the last round the end of the invocation judges.
+func (s *sweep) endRound(ctx context.Context, b block, last bool) error {
+	if !last && s.interim.due(time.Now()) {
+		if _, err := s.judge(ctx); err != nil {
+			return err
+		}
 	}
 	if err := s.Store.Checkpoint(ctx); err != nil {
 		s.Log.Warn("checkpoint", "err", err)
 	}
-	s.Events(Event{Kind: EventRound, Sweep: s.head.ID, Round: round, Rounds: s.head.Rounds})
+	s.Events(Event{Kind: EventRound, Sweep: s.head.ID, Stage: b.stage, Round: b.round, Rounds: s.head.Rounds})
 	return nil
 }
 
@@ -70,26 +94,35 @@ func (s *sweep) step(ctx context.Context, run experiment.Run) (Ending, error) {
 		return EndedDrained, nil
 	default:
 	}
-	state, err := s.one(ctx, run)
+	if err := s.roomLeft(); err != nil {
+		return s.stopFull(err)
+	}
+	state, lost, err := s.one(ctx, run)
 	switch {
 	case err != nil:
+		if full := s.roomLeft(); full != nil {
+			return s.stopFull(fmt.Errorf("%w (%w)", full, err))
+		}
 		return EndedAborted, err
 	case state == experiment.StateInterrupted:
 		return EndedAborted, nil
 	case s.infra >= maxInfraFailures:
 		return EndedInfrastructure, nil
+	case lost != nil:
+		return s.awaitEngine(ctx, lost), nil
 	}
 	return "", nil
 }
 
-// one executes one run, or skips it if its cell is suspended, and stores it.
-func (s *sweep) one(ctx context.Context, run experiment.Run) (experiment.RunState, error) {
+// one executes one run, or skips it if its cell is suspended, and stores it. The
+// error of an engine that was lost meanwhile stands beside it.
+func (s *sweep) one(ctx context.Context, run experiment.Run) (state experiment.RunState, lost, err error) {
 	plan := s.plans[run.Cell]
 	run.Invocation = s.head.Invocation
 	run.Began = s.Now()
-	run, err := s.Store.BeginRun(ctx, run)
+	run, err = s.Store.BeginRun(ctx, run)
 	if err != nil {
-		return "", fmt.Errorf("begin run: %w", err)
+		return "", nil, fmt.Errorf("begin run: %w", err)
 	}
 	s.Events(s.event(EventRunBegan, run, plan))
 	var o experiment.Outcome
@@ -98,6 +131,7 @@ func (s *sweep) one(ctx context.Context, run experiment.Run) (experiment.RunStat
 		o = experiment.Outcome{Run: run, Plan: plan, Placement: s.placement, Host: s.host, Images: s.images}
 	} else {
 		o = s.execute(ctx, run, plan)
+		lost = s.engineLost(ctx, &o.Run)
 	}
 	o.Run.Ended = s.Now()
 	s.finite(&o)
@@ -106,47 +140,16 @@ func (s *sweep) one(ctx context.Context, run experiment.Run) (experiment.RunStat
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	if err := s.Store.EndRun(keep, o, findings); err != nil {
-		return "", fmt.Errorf("store run %d: %w", run.ID, err)
+		return "", lost, fmt.Errorf("store run %d: %w", run.ID, err)
 	}
 	if err := s.account(keep, o.Run); err != nil {
-		return "", err
+		return "", lost, err
 	}
 	e := s.event(EventRunEnded, o.Run, plan)
 	e.Findings = findings
 	e.Value, e.HasValue = o.Observed(s.req.Matrix.Judge.Metric)
 	s.Events(e)
-	return o.Run.State, nil
-}
-
-// finite leaves out what is no number, and says so: a faulty tool must not cost the
-// rest of the run.
-func (s *sweep) finite(o *experiment.Outcome) {
-	isFinite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-	o.Observations = slices.DeleteFunc(o.Observations, func(x experiment.Observation) bool {
-		if isFinite(x.Value) {
-			return false
-		}
-		s.Log.Warn("left out: no finite number", "run", o.Run.ID, "metric", x.Metric)
-		return true
-	})
-	o.Series = slices.DeleteFunc(o.Series, func(x experiment.SeriesPoint) bool { return !isFinite(x.Value) })
-	o.Result.Observations, o.Result.Series = nil, nil // they stand among those of the run
-}
-
-// judgeRun asks the guards about a run that was measured or failed; an invalid
-// finding excludes it by rule.
-func (s *sweep) judgeRun(o *experiment.Outcome) []experiment.Finding {
-	if o.Run.State == experiment.StateInterrupted || o.Run.State == experiment.StateSkipped {
-		return nil
-	}
-	findings := s.Judge.JudgeRun(*o, s.req.Matrix.Judge)
-	for i := range findings {
-		findings[i].Run, findings[i].Cell = o.Run.ID, o.Run.Cell
-		if findings[i].Severity == experiment.SeverityInvalid && o.Run.State == experiment.StateOK {
-			o.Run.State, o.Run.Reason = experiment.StateInvalid, findings[i].Code
-		}
-	}
-	return findings
+	return o.Run.State, lost, nil
 }
 
 // account keeps the books after a run: who is retried, who is suspended.
@@ -157,17 +160,6 @@ func (s *sweep) account(ctx context.Context, run experiment.Run) error {
 	switch run.State {
 	case experiment.StateFailedInfra:
 		s.infra++
-		if s.tried[place{run.Cell, run.Round}] == maxAttempts {
-			s.missing++
-			return nil
-		}
-		// At the end of the round: pending runs are ordered by round, then by when
-		// they were planned.
-		s.progress.done--
-		again := experiment.Run{Cell: run.Cell, Round: run.Round, Attempt: run.Attempt + 1, State: experiment.StatePending}
-		if err := s.Store.Reschedule(ctx, s.head.ID, experiment.Reschedule{Add: []experiment.Run{again}}); err != nil {
-			return fmt.Errorf("plan another attempt: %w", err)
-		}
 	case experiment.StateFailedSubject:
 		s.infra = 0
 		s.failed[run.Cell]++
@@ -176,27 +168,43 @@ func (s *sweep) account(ctx context.Context, run experiment.Run) error {
 		s.infra = 0
 		s.failed[run.Cell] = 0
 	}
+	switch {
+	case !again(run):
+		return nil
+	case s.tried[place{run.Cell, run.Round}] < maxAttempts:
+		return s.retry(ctx, run)
+	case run.State == experiment.StateFailedInfra:
+		s.missing++
+	}
+	return nil
+}
+
+// again reports whether a run deserves another attempt: where the infrastructure
+// failed, and where the host disturbed the measurement, which says nothing about the
+// cell. What is invalid for any other reason would be so again.
+func again(run experiment.Run) bool {
+	switch run.State {
+	case experiment.StateFailedInfra:
+		return true
+	case experiment.StateInvalid:
+		return run.Reason == "host-noise" || run.Reason == "host-suspended" || run.Reason == "conductor-paused"
+	default:
+		return false
+	}
+}
+
+// retry plans another attempt at the end of the round: the pending runs of a round
+// are ordered by when they were planned.
+func (s *sweep) retry(ctx context.Context, run experiment.Run) error {
+	s.progress.done--
+	s.replanned = true
+	next := experiment.Run{Cell: run.Cell, Round: run.Round, Attempt: run.Attempt + 1, State: experiment.StatePending}
+	if err := s.Store.Reschedule(ctx, s.head.ID, experiment.Reschedule{Add: []experiment.Run{next}}); err != nil {
+		return fmt.Errorf("plan another attempt: %w", err)
+	}
 	return nil
 }
 
 func (s *sweep) suspended(c experiment.Cell) bool {
 	return c.Role != experiment.RoleBaseline && c.Role != experiment.RoleControl && s.failed[c.Key] >= suspendAfter
-}
-
-// judge analyses the whole sweep and replaces its results.
-func (s *sweep) judge(ctx context.Context) (experiment.Results, error) {
-	sw, err := s.Store.LoadSweep(ctx, s.head.ID)
-	if err != nil {
-		return experiment.Results{}, fmt.Errorf("load sweep: %w", err)
-	}
-	set := s.req.Matrix.Judge
-	r, err := s.Analyst.Analyse(sw, set)
-	if err != nil {
-		return r, fmt.Errorf("analyse: %w", err)
-	}
-	r.Findings = s.Judge.JudgeSweep(sw, r, set)
-	if err := s.Store.ReplaceResults(ctx, s.head.ID, r); err != nil {
-		return r, fmt.Errorf("store results: %w", err)
-	}
-	return r, nil
 }

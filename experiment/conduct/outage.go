@@ -1,0 +1,104 @@
+package conduct
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// While the engine is gone it is asked again and again, with pauses that double.
+const (
+	firstPause   = 500 * time.Millisecond
+	longestPause = 30 * time.Second
+	// enginePatience is how long an engine may be gone before the invocation ends.
+	enginePatience = 10 * time.Minute
+	// checkTimeout bounds one question: an engine that does not answer is gone, too.
+	checkTimeout = 10 * time.Second
+)
+
+// engineLost asks, after a run that did not end well, whether the engine is still
+// there, and gives its error if not. What ended then is no result about the subject:
+// an engine that goes takes the services with it.
+func (s *sweep) engineLost(ctx context.Context, run *experiment.Run) error {
+	if run.State == experiment.StateOK || run.State == experiment.StateInterrupted {
+		return nil
+	}
+	gone := s.askEngine(ctx)
+	if gone == nil || ctx.Err() != nil {
+		return nil
+	}
+	if run.State != experiment.StateFailedInfra {
+		run.State, run.Reason = experiment.StateFailedInfra, fmt.Sprintf("%v (before that: %s)", gone, run.Reason)
+	}
+	return gone
+}
+
+func (s *sweep) askEngine(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	_, err := s.Runner.Check(ctx)
+	return err
+}
+
+// awaitEngine waits until an engine that was lost is back, and removes what could
+// not be removed without it. The ending is empty if the sweep goes on.
+func (s *sweep) awaitEngine(ctx context.Context, lost error) Ending {
+	began := time.Now()
+	s.Log.Warn("the engine is gone", "err", lost)
+	s.Events(Event{Kind: EventEngineGone, Sweep: s.head.ID, Why: lost.Error()})
+	for pause := firstPause; lost != nil; pause = min(2*pause, longestPause) {
+		left := enginePatience - time.Since(began)
+		if left <= 0 {
+			s.why = fmt.Sprintf("the engine did not come back within %v: %v", enginePatience, lost)
+			return EndedEngineGone
+		}
+		timer := time.NewTimer(min(pause, left))
+		select {
+		case <-timer.C:
+		case <-s.req.Drain:
+			timer.Stop()
+			return EndedDrained
+		case <-ctx.Done():
+			timer.Stop()
+			return EndedAborted
+		}
+		lost = s.askEngine(ctx)
+	}
+	waited := time.Since(began)
+	s.Log.Info("the engine is back", "after", waited)
+	s.Events(Event{Kind: EventEngineBack, Sweep: s.head.ID, Waited: waited})
+	s.closeRest(ctx)
+	if err := s.removeLeftovers(ctx, false); err != nil {
+		s.Log.Warn("leftovers may stay", "err", err)
+	}
+	return ""
+}
+
+// closeEnv removes an environment; one that cannot be removed now is kept for
+// closeRest.
+func (s *sweep) closeEnv(ctx context.Context, env experiment.Env) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	err := env.Close(ctx)
+	if err != nil {
+		s.unclosed = append(s.unclosed, env)
+	}
+	return err
+}
+
+// closeRest tries once more to remove the environments of earlier runs that could
+// not be removed at their end.
+func (s *sweep) closeRest(ctx context.Context) {
+	rest := s.unclosed
+	s.unclosed = nil
+	var errs []error
+	for _, env := range rest {
+		errs = append(errs, s.closeEnv(ctx, env))
+	}
+	if err := errors.Join(errs...); err != nil {
+		s.Log.Error("environments of earlier runs stay", "err", err)
+	}
+}
