@@ -58,9 +58,9 @@ func whole(t *testing.T) *Matrix {
 			{Name: "latency", Unit: "", Levels: []Level{{Text: "0s"}, {Text: "2ms"}}},
 		},
 		Load: LoadSpec{
-			Service: "app", Port: 8080, Method: "GET", Path: text("/x?u=${random:1..9}"),
+			Service: "app", Port: 8080, Requests: []RequestSpec{{Method: "GET", Path: text("/x?u=${random:1..9}")}},
 			Closed: &ClosedSpec{Users: text("64"), Think: text("0s")},
-			Ramp:   text("0s"), Warmup: text("1s"), Measure: text("4s"), Timeout: text("10s"),
+			Ramp:   text("0s"), Warmup: WarmupSpec{For: text("1s")}, Measure: MeasureSpec{For: text("4s")}, Timeout: text("10s"),
 			Connects: text("64"), KeepAlive: true,
 		},
 		Place:  PlaceSpec{Subject: "0", Backing: "0", Load: "1", Conductor: RunnerAuto},

@@ -3,22 +3,54 @@ package experiment
 import "time"
 
 // Load is the load of one cell, as it is handed to the generator (JSON; durations
-// in nanoseconds). Exactly one of Closed and Open is set.
+// in nanoseconds). Exactly one of Closed, Open, Phases and None is set.
 type Load struct {
-	Service     string        `json:"service"`
-	Port        int           `json:"port"`
-	Target      string        `json:"target,omitempty"` // HOST:PORT, filled by the conductor
-	Method      string        `json:"method"`
-	Path        Template      `json:"path"` // may hold ${random:A..B}, drawn anew for each request
+	None        bool          `json:"none,omitempty"` // nothing is sent, and there is no generator
+	Service     string        `json:"service,omitempty"`
+	Port        int           `json:"port,omitempty"`
+	Targets     []string      `json:"targets,omitempty"` // HOST:PORT of each replica, filled by the conductor; connections are dealt to them in turn
+	Requests    []Request     `json:"requests,omitempty"`
+	Data        *DataFeed     `json:"data,omitempty"`
 	Closed      *ClosedLoad   `json:"closed,omitempty"`
 	Open        *OpenLoad     `json:"open,omitempty"`
+	Streams     []Stream      `json:"streams,omitempty"`
+	Phases      []LoadPhase   `json:"phases,omitempty"`
 	Ramp        time.Duration `json:"ramp"`
-	Warmup      time.Duration `json:"warmup"`
-	Measure     time.Duration `json:"measure"`
+	Warmup      time.Duration `json:"warmup"`           // with Steady: at least
+	Steady      time.Duration `json:"steady,omitempty"` // the warm-up lasts until the rate is steady, at most this long; 0: Warmup exactly
+	Measure     time.Duration `json:"measure"`          // with Work: at most
+	Work        int64         `json:"work,omitempty"`   // the window ends when that many requests are done; 0: after Measure exactly
 	Timeout     time.Duration `json:"timeout"`
 	Connections int           `json:"connections"`
 	KeepAlive   bool          `json:"keep_alive"`
 	Seed        uint64        `json:"seed"`
+}
+
+// Request is one kind of request. Texts may hold ${random:A..B} and ${data:COLUMN},
+// which are drawn anew for each.
+type Request struct {
+	Name    string   `json:"name,omitempty"` // empty if there is one kind
+	Weight  float64  `json:"weight"`         // above 0, relative to the others
+	Method  string   `json:"method"`
+	Path    Template `json:"path"`
+	Headers []EnvVar `json:"headers,omitempty"`
+	Body    Template `json:"body,omitzero"`
+	Status  []Status `json:"status,omitempty"` // of successes; none: 200 to 399
+	Has     Template `json:"has,omitzero"`     // text that the body of a success holds
+}
+
+// Status is a range of response codes, both ends included.
+type Status struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// DataFeed is a CSV file with a header row, read in a circle.
+type DataFeed struct {
+	File    string   `json:"file"` // absolute; the generator finds its copy at DataPath
+	Columns []string `json:"columns"`
+	Rows    int      `json:"rows"`
+	SHA256  string   `json:"sha256"`
 }
 
 // ClosedLoad is a fixed number of users.
@@ -27,31 +59,97 @@ type ClosedLoad struct {
 	Think time.Duration `json:"think"`
 }
 
-// OpenLoad is a constant arrival rate in 1/s with an in-flight limit.
+// OpenLoad is an arrival rate in 1/s with an in-flight limit. An arrival above it
+// is dropped, or waits where Queue is set.
 type OpenLoad struct {
 	Rate     float64 `json:"rate"`
 	InFlight int     `json:"in_flight"`
+	Poisson  bool    `json:"poisson,omitempty"`
+	Queue    bool    `json:"queue,omitempty"`
 }
 
-// GeneratorEnv is the variable in which the generator finds its Load as JSON.
+// Stream is one more arrival process, from After the start of the ramp on.
+type Stream struct {
+	After time.Duration `json:"after"`
+	Open  OpenLoad      `json:"open"`
+}
+
+// LoadPhase is a part of the load with a shape of its own; neither Closed nor Open
+// is idle.
+type LoadPhase struct {
+	Name    string        `json:"name"`
+	Closed  *ClosedLoad   `json:"closed,omitempty"`
+	Open    *OpenLoad     `json:"open,omitempty"`
+	For     time.Duration `json:"for"`
+	Ramp    time.Duration `json:"ramp,omitempty"` // the first part of For
+	Measure bool          `json:"measure,omitempty"`
+}
+
+// GeneratorEnv is the variable in which the generator finds its Load as JSON, or,
+// behind an "@", the path of a file that holds it.
 const GeneratorEnv = "CETERIS_LOAD"
 
-// Duration is the time from the start of the ramp to the latest end of drain.
-func (l Load) Duration() time.Duration { return l.Ramp + l.Warmup + l.Measure + l.Timeout }
+// Paths at which the generator's files are declared.
+const (
+	LoadPath = "/ceteris/load.json"
+	DataPath = "/ceteris/data.csv"
+)
+
+// DataEnv is the variable in which the generator finds the path of its data.
+const DataEnv = "CETERIS_DATA"
+
+// MaxWarmup is the longest warm-up.
+func (l Load) MaxWarmup() time.Duration { return max(l.Warmup, l.Steady) }
+
+// Window is the length of all measured parts together; of fixed work, at most.
+func (l Load) Window() time.Duration {
+	if l.Phases == nil {
+		return l.Measure
+	}
+	var sum time.Duration
+	for _, p := range l.Phases {
+		if p.Measure {
+			sum += p.For
+		}
+	}
+	return sum
+}
+
+// Duration is the longest time from the start of the load to the latest end of
+// drain.
+func (l Load) Duration() time.Duration {
+	switch {
+	case l.None:
+		return 0
+	case l.Phases == nil:
+		return l.Ramp + l.MaxWarmup() + l.Measure + l.Timeout
+	}
+	sum := l.Timeout
+	for _, p := range l.Phases {
+		sum += p.For
+	}
+	return sum
+}
 
 // SliceWidth is the width of a slice: window/N with N = round(window /
 // clamp(window/200, 50 ms, 500 ms)), so that slices never straddle the window's
-// ends.
+// ends; 500 ms for fixed work. With phases the window is the sum of the measured
+// ones.
 func (l Load) SliceWidth() time.Duration {
-	target := min(max(l.Measure/200, 50*time.Millisecond), 500*time.Millisecond)
-	n := max((l.Measure+target/2)/target, 1)
-	return l.Measure / n
+	if l.Work > 0 {
+		return 500 * time.Millisecond
+	}
+	window := l.Window()
+	target := min(max(window/200, 50*time.Millisecond), 500*time.Millisecond)
+	n := max((window+target/2)/target, 1)
+	return window / n
 }
 
 // LoadEvent is what a generator tells while it works: a phase that began, or
 // slices that closed.
 type LoadEvent struct {
 	Phase  Phase         // set when a phase began; PhaseDone when drain ended
+	Part   string        // name of the load's own phase that began, where it declares any
 	At     time.Time     // wall clock of the generator's host
 	Series []SeriesPoint // slices closed since the last event
 }
@@ -87,8 +185,8 @@ type Totals struct {
 // significant digits, whole microseconds from 1 to 1 h. Encoded by runners/load,
 // decoded in analysis.
 type Histogram struct {
-	Phase    Phase
-	Request  string // name of the request; empty if there is one kind
+	Phase    Phase  // where the load declares phases: the name of one
+	Request  string // name of the request; empty if it is of all kinds
 	Kind     HistogramKind
 	Count    int64 // values recorded
 	Overflow int64 // of them above 1 h, entered at the limit

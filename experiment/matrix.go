@@ -13,9 +13,17 @@ type Matrix struct {
 	Question string     `json:"question,omitempty"`
 	Runner   string     `json:"runner"` // auto, docker or process; never auto once resolved
 	Subject  Subject    `json:"subject"`
+	Variants []Variant  `json:"variants,omitempty"` // of subject and load, where levels put something else in their place
 	Factors  []Factor   `json:"factors"`
+	Design   Design     `json:"design,omitzero"`
 	Control  bool       `json:"control"` // run the second copy of the baseline
 	Load     LoadSpec   `json:"load"`
+	Prepare  []Step     `json:"prepare,omitempty"` // after all services are ready, before the load
+	Collect  []Collect  `json:"collect,omitempty"` // beside those of the services
+	Metrics  []Derived  `json:"metrics,omitempty"`
+	Requires Requires   `json:"requires,omitzero"`
+	OnFinish []string   `json:"-"`                 // command and arguments, run when an invocation has ended
+	Secrets  []Secret   `json:"secrets,omitempty"` // of the caller's environment, filled by Seal
 	Place    PlaceSpec  `json:"place"`
 	Repeat   RepeatPlan `json:"repeat"`
 	Judge    Settings   `json:"judge"`
@@ -30,118 +38,42 @@ type Origin struct {
 	Source string // the file's text
 }
 
-// Subject is the system under test: services in order of declaration, and the
-// links between them.
-type Subject struct {
-	Services []ServiceSpec `json:"services"`
-	Links    []LinkSpec    `json:"links,omitempty"`
-}
-
-// ServiceSpec declares a service. Exactly one of Image and Build is set, once
-// process overrides are applied.
-type ServiceSpec struct {
-	Name    string       `json:"name"`
-	Image   Template     `json:"image,omitzero"`
-	Build   *BuildSpec   `json:"build,omitempty"`
-	Command []Template   `json:"command,omitempty"`
-	Env     []EnvVar     `json:"env,omitempty"` // in order of declaration
-	Ports   []int        `json:"ports,omitempty"`
-	Needs   []string     `json:"needs,omitempty"`
-	Ready   *Step        `json:"ready,omitempty"`
-	Limits  LimitsSpec   `json:"limits,omitzero"`
-	Role    ServiceRole  `json:"role"` // filled: subject for the load's target, else backing
-	Confirm []Step       `json:"confirm,omitempty"`
-	Process *ProcessSpec `json:"process,omitempty"`
-	At      Pos          `json:"-"`
-}
-
-// BuildSpec names a Go package main to build as a static binary. The path is as
-// written, relative to the matrix file.
-type BuildSpec struct {
-	Go string `json:"go"`
-	At Pos    `json:"-"`
-}
-
-// EnvVar is one environment variable.
-type EnvVar struct {
-	Name  string   `json:"name"`
-	Value Template `json:"value"`
-}
-
-// ProcessSpec is what the process runner takes instead. Nil and empty fields
-// override nothing; Env is merged by name.
-type ProcessSpec struct {
-	Build   *BuildSpec `json:"build,omitempty"`
-	Command []Template `json:"command,omitempty"`
-	Env     []EnvVar   `json:"env,omitempty"`
-	Ready   *Step      `json:"ready,omitempty"`
-	Confirm []Step     `json:"confirm,omitempty"`
-	Limits  LimitsSpec `json:"limits,omitzero"`
-	At      Pos        `json:"-"`
-}
-
-// LimitsSpec declares limits: processors ("1", "0.5"), a size, a count. Empty
-// means none.
-type LimitsSpec struct {
-	CPUs   Template `json:"cpus,omitzero"`
-	Memory Template `json:"memory,omitzero"`
-	PIDs   Template `json:"pids,omitzero"`
-}
-
-// LinkSpec declares that From reaches port Port of To through a proxy that adds
-// Latency to every reply. It is in place in every cell, at zero latency too.
-type LinkSpec struct {
-	From    string   `json:"from"`
-	To      string   `json:"to"`
-	Port    int      `json:"port"`
-	Latency Template `json:"latency"` // a duration; "0s" if not given
-	At      Pos      `json:"-"`
-}
-
 // Factor is a setting to vary.
 type Factor struct {
 	Name     string  `json:"name"`
 	Unit     string  `json:"unit,omitempty"`
 	Levels   []Level `json:"levels"`   // in order of declaration, the baseline among them
 	Baseline int     `json:"baseline"` // index into Levels
+	Only     []Only  `json:"only,omitempty"`
 	At       Pos     `json:"-"`
 }
 
 // Level is one value of a factor, verbatim: 1.10 stays 1.10.
 type Level struct {
-	Text string `json:"text"`
-	At   Pos    `json:"-"`
+	Text  string     `json:"text"`            // how the level is named; its value too, unless it has keys
+	Unset bool       `json:"unset,omitempty"` // null: what depends on it is left unset; its text is "null"
+	Is    []KeyValue `json:"is,omitempty"`    // settings that move together, read as ${factor.key}
+	Set   bool       `json:"set,omitempty"`   // it puts something else into subject or load; see Variant
+	At    Pos        `json:"-"`
 }
 
-// LoadSpec declares the load. Exactly one of Closed and Open is set.
-type LoadSpec struct {
-	Service   string      `json:"service"` // the target: to: SERVICE:PORT
-	Port      int         `json:"port"`
-	Method    string      `json:"method"`
-	Path      Template    `json:"path"`
-	Closed    *ClosedSpec `json:"closed,omitempty"`
-	Open      *OpenSpec   `json:"open,omitempty"`
-	Ramp      Template    `json:"ramp"`
-	Warmup    Template    `json:"warmup"`
-	Measure   Template    `json:"measure"`
-	Timeout   Template    `json:"timeout"`
-	Connects  Template    `json:"connections,omitzero"` // empty: users (closed) or in_flight (open)
-	KeepAlive bool        `json:"keep_alive"`
-	At        Pos         `json:"-"`
+// NullLevel is the text of a level that leaves its setting unset.
+const NullLevel = "null"
+
+// KeyValue is one named text, verbatim.
+type KeyValue struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
 }
 
-// ClosedSpec is a fixed number of users, each waiting for its response and then
-// for Think.
-type ClosedSpec struct {
-	Users Template `json:"users"`
-	Think Template `json:"think"`
-}
-
-// OpenSpec is a constant arrival rate with at most InFlight requests under way;
-// an arrival above that is dropped, and counted.
-type OpenSpec struct {
-	Rate     Template `json:"rate"` // as in 400/s
-	InFlight Template `json:"in_flight"`
+// Key gives the value of a key of the level.
+func (l Level) Key(key string) (string, bool) {
+	for _, kv := range l.Is {
+		if kv.Key == key {
+			return kv.Value, true
+		}
+	}
+	return "", false
 }
 
 // PlaceSpec names core sets per role ("0", "1-3", "0,2") or "auto".
@@ -166,6 +98,15 @@ type Settings struct {
 	Confidence    float64                 `json:"confidence"`     // of intervals, 0.5 to 0.9999
 	ErrorRate     float64                 `json:"error_rate"`     // above it: finding errors
 	Guards        map[string]GuardSetting `json:"guards,omitempty"`
+	Objectives    []Objective             `json:"objectives,omitempty"` // service levels: slo of the requests
+}
+
+// Objective is a service level: a metric that must not exceed a limit, in the
+// metric's base unit. A cell meets it if its whole interval lies at or below Limit.
+type Objective struct {
+	Metric string  `json:"metric"` // latency_p95{search}
+	Limit  float64 `json:"limit"`
+	At     Pos     `json:"-"`
 }
 
 // GuardSetting turns a guard off or moves its threshold.
@@ -184,6 +125,9 @@ const (
 	DefaultErrorRate     = 0.01
 	DefaultGeneratorCPU  = 0.80 // share of its cores; above it: finding generator-cpu
 	DefaultReadyWithin   = 60 * time.Second
+	DefaultJobWithin     = 10 * time.Minute // of a job, and of each step of prepare
+	DefaultFixedAtMost   = 10 * time.Minute // of measure: {requests: n}
+	DefaultEvery         = time.Second      // of scrape, and of collect during the window
 	DefaultConfirmWithin = 10 * time.Second
 	DefaultReadyPoll     = 5 * time.Millisecond
 	DefaultInFlight      = 1000
@@ -193,73 +137,6 @@ const (
 	DefaultTimeout       = "10s"
 	DefaultThink         = "0s"
 )
-
-// ForRunner gives the matrix as the named runner executes it: process overrides
-// are merged for "process" and dropped otherwise, so that they are no part of
-// the identity of a sweep that does not use them.
-func (m *Matrix) ForRunner(name string) *Matrix {
-	out := *m
-	out.Runner = name
-	out.Subject.Services = make([]ServiceSpec, len(m.Subject.Services))
-	for i, s := range m.Subject.Services {
-		if name == RunnerProcess {
-			s = s.overridden()
-		}
-		s.Process = nil
-		out.Subject.Services[i] = s
-	}
-	return &out
-}
-
-// overridden merges the process form into the service.
-func (s ServiceSpec) overridden() ServiceSpec {
-	p := s.Process
-	if p == nil {
-		return s
-	}
-	if p.Build != nil {
-		s.Build, s.Image = p.Build, Template{}
-		s.Command = nil // the command of an image means nothing to another program
-	}
-	if p.Command != nil {
-		s.Command = p.Command
-		if p.Build == nil {
-			s.Image = Template{}
-		}
-	}
-	s.Env = mergeEnv(s.Env, p.Env)
-	if p.Ready != nil {
-		s.Ready = p.Ready
-	}
-	if p.Confirm != nil {
-		s.Confirm = p.Confirm
-	}
-	if !p.Limits.CPUs.IsZero() {
-		s.Limits.CPUs = p.Limits.CPUs
-	}
-	if !p.Limits.Memory.IsZero() {
-		s.Limits.Memory = p.Limits.Memory
-	}
-	if !p.Limits.PIDs.IsZero() {
-		s.Limits.PIDs = p.Limits.PIDs
-	}
-	return s
-}
-
-func mergeEnv(base, over []EnvVar) []EnvVar {
-	out := append([]EnvVar(nil), base...)
-next:
-	for _, o := range over {
-		for i := range out {
-			if out[i].Name == o.Name {
-				out[i].Value = o.Value
-				continue next
-			}
-		}
-		out = append(out, o)
-	}
-	return out
-}
 
 // Names of the runners.
 const (

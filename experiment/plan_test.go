@@ -69,7 +69,7 @@ func TestPlanLoadAndLinks(t *testing.T) {
 		t.Errorf("links (-got +want):\n%s", diff)
 	}
 	want := Load{
-		Service: "app", Port: 8080, Method: "GET", Path: m.Load.Path, Closed: &ClosedLoad{Users: 64},
+		Service: "app", Port: 8080, Requests: []Request{{Weight: 1, Method: "GET", Path: m.Load.Requests[0].Path}}, Closed: &ClosedLoad{Users: 64},
 		Warmup: time.Second, Measure: 4 * time.Second, Timeout: 10 * time.Second, Connections: 64, KeepAlive: true, Seed: 42,
 	}
 	if diff := cmp.Diff(p.Load, want, templates); diff != "" {
@@ -89,7 +89,7 @@ func TestPlanLoadAndLinks(t *testing.T) {
 func TestPlanTellsAllFaults(t *testing.T) {
 	m := whole(t)
 	m.Load.Closed.Users = Literal("none")
-	m.Load.Measure = Literal("1ms")
+	m.Load.Measure.For = Literal("1ms")
 	m.Subject.Services[1].Limits.Memory = Template{parts: []templatePart{{ref: &Ref{Kind: RefFactor, Name: "nobody"}}}}
 	_, err := m.Plan(m.Cells()[0])
 	want := []string{

@@ -93,6 +93,16 @@ type Execer interface {
 	ReadFile(ctx context.Context, path string) ([]byte, error)
 }
 
+// VolumeKeeper is an Env that can copy the volumes of a service, as a tar stream with
+// one directory for each volume, named by it.
+type VolumeKeeper interface {
+	// SaveVolumes writes the volumes of a launched service that was stopped.
+	SaveVolumes(ctx context.Context, service string, w io.Writer) error
+	// RestoreVolumes fills the volumes of a service that is to be launched. A service
+	// of the same name that was stopped makes room for it.
+	RestoreVolumes(ctx context.Context, s Service, r io.Reader) error
+}
+
 // ExecResult is the end of a command inside a service.
 type ExecResult struct {
 	Code   int
@@ -147,6 +157,7 @@ type SweepSpec struct {
 	Matrix     *Matrix // resolved for its runner
 	Hash       string
 	Cells      []Cell
+	Ladders    []Ladder
 	Rounds     int
 	New        bool // start another sweep of the same hash
 	Placement  Placement

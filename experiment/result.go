@@ -160,7 +160,10 @@ type Sweep struct {
 	Rounds    int // planned
 	Settings  Settings
 	Factors   []Factor
-	Cells     []Cell // in order of declaration
+	Across    []string // factors that are conditions
+	Declared  []Metric // metrics that the matrix itself brings
+	Ladders   []Ladder // cells whose load rises over a condition
+	Cells     []Cell   // in order of declaration; those of Ladders not among them
 	Runs      []RunRecord
 	Placement Placement
 	Host      Host

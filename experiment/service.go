@@ -41,17 +41,63 @@ type Service struct {
 	Cores   CoreSet // empty: not pinned
 	Confirm []Step
 
+	Files     []File
+	Container Container // what only containers have
+	Mounts    []Mount
+	Volumes   []Volume
+	Job       bool          // ends by itself: launched is not ready, and its end is waited for
+	JobWithin time.Duration // 0: DefaultJobWithin
+	Replicas  int           // copies behind one name; 0 and 1: one
+	Alias     string        // the name behind which a replica stands, beside its own; empty: none
+	Prepare   Preparation
+	Collect   []Collect
+	Scrape    []Scrape
+
 	// StopTimeout is how long a service may take after SIGTERM before it is
 	// killed; zero means the runner's default of 2 s.
 	StopTimeout time.Duration
 }
 
-// Build says where a static program comes from: a Go package main to compile, or
-// an executable that exists. Paths are absolute. A build is the whole program:
-// Command holds its arguments.
+// Build says where a program comes from: a Go package main to compile, an
+// executable that exists, or a Dockerfile. Paths are absolute. A build of the first
+// two is the whole program: Command holds its arguments.
 type Build struct {
-	Go     string // directory of a package main
-	Binary string // path of a static executable
+	Go         string     // directory of a package main
+	Binary     string     // path of a static executable
+	Context    string     // directory of a build context
+	Dockerfile string     // path inside the context
+	Args       []KeyValue // build arguments
+	Before     []string   // command run in Context first, on this host
+}
+
+// File is a file of a service: at Path in a container, in the run's own directory
+// under the process runner. References to addresses and own ports may be left.
+type File struct {
+	Path    string // absolute
+	Content Template
+}
+
+// Container is what only containers have.
+type Container struct {
+	Tmpfs    []string // "/path" or "/path:OPTIONS"
+	ShmSize  int64    // bytes; 0: the engine's default
+	Ulimits  []UlimitValue
+	Sysctls  []KeyValue
+	CapAdd   []string
+	Platform string
+	User     string
+}
+
+// UlimitValue is a limit of every process; -1 means unlimited.
+type UlimitValue struct {
+	Name       string
+	Soft, Hard int64
+}
+
+// Mount puts a path of the engine's host into a container.
+type Mount struct {
+	Source, Target string // absolute
+	ReadOnly       bool
 }
 
 // Limits of a service. Zero means none.
@@ -66,6 +112,8 @@ func (s Service) Source() string {
 	switch {
 	case s.Build != nil && s.Build.Binary != "":
 		return "binary:" + s.Build.Binary
+	case s.Build != nil && s.Build.Context != "":
+		return s.Build.context()
 	case s.Build != nil:
 		return "go:" + s.Build.Go
 	case s.Image != "":
@@ -73,6 +121,18 @@ func (s Service) Source() string {
 	default:
 		return "command"
 	}
+}
+
+// context names a build from a Dockerfile: two with other arguments are two images.
+func (b *Build) context() string {
+	name := "context:" + b.Context
+	if b.Dockerfile != "" {
+		name += "#" + b.Dockerfile
+	}
+	for _, a := range b.Args {
+		name += " " + a.Key + "=" + a.Value
+	}
+	return name
 }
 
 // Images maps Service.Source to the identity of what really runs: an image ID,
@@ -96,7 +156,33 @@ func (s Service) Resolve(f func(Ref) (string, bool)) Service {
 		confirm[i] = c.Resolve(f)
 	}
 	s.Confirm = confirm
+	files := make([]File, len(s.Files))
+	for i, file := range s.Files {
+		files[i] = File{Path: file.Path, Content: file.Content.Resolve(f)}
+	}
+	s.Files = files
+	s.Prepare.Steps = resolveSteps(s.Prepare.Steps, f)
+	s.Collect = ResolveCollect(s.Collect, f)
+	scrape := make([]Scrape, len(s.Scrape))
+	for i, sc := range s.Scrape {
+		sc.URL = sc.URL.Resolve(f)
+		scrape[i] = sc
+	}
+	s.Scrape = scrape
 	return s
+}
+
+// ResolveCollect replaces references in the texts of the steps.
+func ResolveCollect(all []Collect, f func(Ref) (string, bool)) []Collect {
+	if all == nil {
+		return nil
+	}
+	out := make([]Collect, len(all))
+	for i, c := range all {
+		c.Step = c.Step.Resolve(f)
+		out[i] = c
+	}
+	return out
 }
 
 // Texts gives the command and environment ("NAME=value") of a service in which

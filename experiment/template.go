@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -10,20 +11,24 @@ import (
 // RefKind says who resolves a reference and when.
 type RefKind string
 
-// The forms of the matrix language that this version resolves. Factors are
-// resolved at plan time, addresses by the conductor, own ports by the runner,
-// random values by the generator, one for each request.
+// The forms of the matrix language. Factors are resolved at plan time, addresses
+// and the caller's variables by the conductor, own ports and paths of files by the
+// runner, random values and data by the generator, one for each request.
 const (
-	RefFactor RefKind = "factor" // ${name}
+	RefFactor RefKind = "factor" // ${name}, or ${name.key} of a level with keys
 	RefSelf   RefKind = "self"   // ${self:PORT}
 	RefAddr   RefKind = "addr"   // ${addr:SERVICE:PORT}
+	RefFile   RefKind = "file"   // ${file:PATH} of files or volumes of the service
+	RefEnv    RefKind = "env"    // ${env:NAME}, a secret
 	RefRandom RefKind = "random" // ${random:A..B}, both ends included
+	RefData   RefKind = "data"   // ${data:COLUMN}
 )
 
 // Ref is one ${...} of a template.
 type Ref struct {
 	Kind   RefKind
-	Name   string // factor or service
+	Name   string // factor, service, path, variable or column
+	Key    string // of a factor's level; empty: its text
 	Port   int    // self and addr
 	Lo, Hi int64  // random
 }
@@ -36,7 +41,12 @@ func (r Ref) String() string {
 		return fmt.Sprintf("${addr:%s:%d}", r.Name, r.Port)
 	case RefRandom:
 		return fmt.Sprintf("${random:%d..%d}", r.Lo, r.Hi)
+	case RefFile, RefEnv, RefData:
+		return "${" + string(r.Kind) + ":" + r.Name + "}"
 	default:
+		if r.Key != "" {
+			return "${" + r.Name + "." + r.Key + "}"
+		}
 		return "${" + r.Name + "}"
 	}
 }
@@ -120,6 +130,7 @@ func ParseTemplate(src string, at Pos) (Template, error) {
 var (
 	namePattern   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 	keyedPattern  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*\.[A-Za-z0-9_.-]+$`)
+	envPattern    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	randomPattern = regexp.MustCompile(`^(-?[0-9]+)\.\.(-?[0-9]+)$`)
 )
 
@@ -132,8 +143,8 @@ func parseRef(body string) (Ref, *TemplateError) {
 	}
 	kind, arg, hasArg := strings.Cut(body, ":")
 	if !hasArg {
-		if keyedPattern.MatchString(body) {
-			return bad("", "${%s}: keys of a level are %w", body, ErrNotYet)
+		if name, key, keyed := strings.Cut(body, "."); keyed && keyedPattern.MatchString(body) {
+			return Ref{Kind: RefFactor, Name: name, Key: key}, nil
 		}
 		if strings.ContainsAny(body, "+*/%() ") {
 			return bad("settings that move together are levels of one factor", "${%s}: arithmetic is refused: a level is text, recorded as it is used", body)
@@ -168,10 +179,23 @@ func parseRef(body string) (Ref, *TemplateError) {
 			return bad("the first number must not exceed the second", "${%s}: no such range", body)
 		}
 		return Ref{Kind: RefRandom, Lo: lo, Hi: hi}, nil
-	case "file", "env", "data":
-		return bad("", "${%s:...} is %w", kind, ErrNotYet)
+	case "file":
+		if !path.IsAbs(arg) || path.Clean(arg) != arg {
+			return bad("as in ${file:/etc/app.conf}", "${%s}: wants an absolute path", body)
+		}
+		return Ref{Kind: RefFile, Name: arg}, nil
+	case "env":
+		if !envPattern.MatchString(arg) {
+			return bad("as in ${env:API_TOKEN}", "${%s}: wants the name of a variable", body)
+		}
+		return Ref{Kind: RefEnv, Name: arg}, nil
+	case "data":
+		if arg == "" {
+			return bad("as in ${data:user}", "${%s}: wants a column of load.data", body)
+		}
+		return Ref{Kind: RefData, Name: arg}, nil
 	default:
-		return bad("known: self, addr, random; write $${ for a literal ${", "${%s}: unknown form", body)
+		return bad("known: self, addr, file, env, random, data; write $${ for a literal ${", "${%s}: unknown form", body)
 	}
 }
 

@@ -160,10 +160,12 @@ func (m *Matrix) serviceNames() []string {
 	return names
 }
 
-func (m *Matrix) service(name string) *ServiceSpec {
-	for i := range m.Subject.Services {
-		if m.Subject.Services[i].Name == name {
-			return &m.Subject.Services[i]
+func (m *Matrix) service(name string) *ServiceSpec { return m.Subject.service(name) }
+
+func (s *Subject) service(name string) *ServiceSpec {
+	for i := range s.Services {
+		if s.Services[i].Name == name {
+			return &s.Services[i]
 		}
 	}
 	return nil
@@ -270,22 +272,30 @@ func (m *Matrix) checkLoad(f *faults) {
 	} else {
 		m.checkPort(f, l.At, "load.to", l.Service, l.Port)
 	}
-	if l.Method == "" {
-		f.lack("load", l.At, "load.request.method", "", "is empty")
-	}
-	if l.Path.IsZero() {
-		f.lack("load", l.At, "load.request.path", "as in /coupons?user=7", "missing")
-	} else if !strings.HasPrefix(l.Path.String(), "/") {
-		f.add(cmpPos(l.Path.At, l.At), "load.request.path", "as in /coupons?user=7", "%q does not begin with /", l.Path)
-	}
-	if text := l.Path.String(); strings.ContainsAny(text, " \t\r\n#") {
-		f.add(cmpPos(l.Path.At, l.At), "load.request.path", "write %20 for a space", "%q holds a character that no request line can hold", text)
-	}
+	m.checkRequests(f)
 	switch {
 	case l.Closed == nil && l.Open == nil:
 		f.lack("load", l.At, "load", "as in closed: {users: 64}", "is neither closed nor open")
 	case l.Closed != nil && l.Open != nil:
 		f.add(l.At, "load", "", "is both closed and open")
+	}
+}
+
+func (m *Matrix) checkRequests(f *faults) {
+	l := m.Load
+	for i, q := range l.Requests {
+		at := requestPath(l.Requests, i)
+		if q.Method == "" {
+			f.lack(at, l.At, at+".method", "", "is empty")
+		}
+		if q.Path.IsZero() {
+			f.lack(at, l.At, at+".path", "as in /coupons?user=7", "missing")
+		} else if !strings.HasPrefix(q.Path.String(), "/") {
+			f.add(cmpPos(q.Path.At, l.At), at+".path", "as in /coupons?user=7", "%q does not begin with /", q.Path)
+		}
+		if text := q.Path.String(); strings.ContainsAny(text, " \t\r\n#") {
+			f.add(cmpPos(q.Path.At, l.At), at+".path", "write %20 for a space", "%q holds a character that no request line can hold", text)
+		}
 	}
 }
 

@@ -41,7 +41,7 @@ func TestValidate(t *testing.T) {
 		{"link to itself", func(m *Matrix) { m.Subject.Links[0].To, m.Subject.Links[0].Port = "app", 8080 }, []string{
 			"subject.links[0]: leads from app to itself",
 		}},
-		{"no method", func(m *Matrix) { m.Load.Method = "" }, []string{"load.request.method: is empty"}},
+		{"no method", func(m *Matrix) { m.Load.Requests[0].Method = "" }, []string{"load.request.method: is empty"}},
 		{"place", func(m *Matrix) { m.Place.Load = "-" }, []string{`place.load: "-" is no set of cores (as in 0, 1-3 or 0,2)`}},
 		{"log confirms", func(m *Matrix) { m.Subject.Services[1].Confirm[0] = Step{Log: "x"} }, []string{
 			"subject.services.app.confirm[0]: port and log confirm no setting",

@@ -76,8 +76,9 @@ func (m *Matrix) cellFaults(c Cell) []*FieldError {
 func (m *Matrix) planFaults(c Cell) []*FieldError {
 	p, err := m.Plan(c)
 	f := faults{list: FieldErrors(err)}
-	for i, s := range p.Services {
-		spec := m.Subject.Services[i]
+	subject, _ := m.in(c)
+	for _, s := range p.Services {
+		spec := subject.service(s.Name)
 		path := "subject.services." + s.Name
 		if !spec.Limits.Memory.IsZero() && s.Limits.Memory < minMemory && !f.at(path+".limits.memory") {
 			f.add(spec.Limits.Memory.At, path+".limits.memory", "", "%d bytes are less than 6MiB", s.Limits.Memory)

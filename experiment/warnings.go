@@ -50,7 +50,8 @@ func (m *Matrix) outOfReach(factor int) []*Warning {
 	var out []*Warning
 	for l := range fa.Levels {
 		n, err := strconv.Atoi(fa.Levels[l].Text)
-		p, planErr := m.Plan(m.cell(RoleVaried, factor, l))
+		base := m.combined(nil, nil)
+		p, planErr := m.Plan(m.cell(MainStage, RoleVaried, base, base.with(factor, l)))
 		if err != nil || planErr != nil {
 			continue
 		}

@@ -113,7 +113,7 @@ func (v PlanView) load() string {
 	case l.Open != nil:
 		shape = l.Open.Rate.String() + " with at most " + l.Open.InFlight.String() + " in flight"
 	}
-	return fmt.Sprintf("%s %s to %s:%d, %s, ramp %s, warm-up %s, window %s", l.Method, l.Path, l.Service, l.Port, shape, l.Ramp, l.Warmup, l.Measure)
+	return fmt.Sprintf("%s %s to %s:%d, %s, ramp %s, warm-up %s, window %s", l.Requests[0].Method, l.Requests[0].Path, l.Service, l.Port, shape, l.Ramp, l.Warmup.For, l.Measure.For)
 }
 
 // order gives one line a round.

@@ -19,10 +19,11 @@ func (r *oneRun) load(ctx context.Context) error {
 	if !ok {
 		return fmt.Errorf("load is aimed at %s, which does not run", l.Service)
 	}
-	var err error
-	if l.Target, err = target.Addr(l.Port, experiment.FromService); err != nil {
+	addr, err := target.Addr(l.Port, experiment.FromService)
+	if err != nil {
 		return err
 	}
+	l.Targets = []string{addr}
 	// Under load, whatever ends the subject ends the load too.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

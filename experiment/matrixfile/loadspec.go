@@ -14,7 +14,7 @@ func loadShape() shape {
 }
 
 func (r *reader) load(v *value) experiment.LoadSpec {
-	l := experiment.LoadSpec{Method: "GET", KeepAlive: true}
+	l := experiment.LoadSpec{KeepAlive: true}
 	if v == nil {
 		return l
 	}
@@ -39,8 +39,8 @@ func (r *reader) load(v *value) experiment.LoadSpec {
 		l.Open = r.open(o["open"])
 	}
 	l.Ramp = r.template(o["ramp"], experiment.DefaultRamp)
-	l.Warmup = r.phase(o["warmup"], experiment.DefaultWarmup, "a warm-up until steady")
-	l.Measure = r.phase(o["measure"], experiment.DefaultMeasure, "a fixed number of requests")
+	l.Warmup.For = r.phase(o["warmup"], experiment.DefaultWarmup, "a warm-up until steady")
+	l.Measure.For = r.phase(o["measure"], experiment.DefaultMeasure, "a fixed number of requests")
 	l.Timeout = r.template(o["timeout"], experiment.DefaultTimeout)
 	l.Connects = r.template(o["connections"], "")
 	l.KeepAlive = r.boolean(o["keep_alive"], true)
@@ -62,8 +62,10 @@ func (r *reader) request(v *value, l *experiment.LoadSpec) {
 	}
 	o := r.object(v, shape{known: words("method path"), later: words("name weight headers body expect slo")})
 	r.require(v, o, "path")
-	l.Method = r.oneOf(o["method"], "GET", words("GET HEAD POST PUT PATCH DELETE OPTIONS"), nil)
-	l.Path = r.template(o["path"], "")
+	q := experiment.RequestSpec{At: v.at}
+	q.Method = r.oneOf(o["method"], "GET", words("GET HEAD POST PUT PATCH DELETE OPTIONS"), nil)
+	q.Path = r.template(o["path"], "")
+	l.Requests = append(l.Requests, q)
 }
 
 func (r *reader) closed(v *value) *experiment.ClosedSpec {

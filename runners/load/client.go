@@ -46,8 +46,8 @@ type client struct {
 }
 
 func newClient(l experiment.Load, dial DialFunc) *client {
-	tail := " HTTP/1.1\r\nHost: " + l.Target + "\r\nUser-Agent: ceteris-loadgen\r\nAccept: */*\r\n"
-	switch l.Method {
+	tail := " HTTP/1.1\r\nHost: " + l.Targets[0] + "\r\nUser-Agent: ceteris-loadgen\r\nAccept: */*\r\n"
+	switch l.Requests[0].Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
 		tail += "Content-Length: 0\r\n"
 	}
@@ -55,9 +55,9 @@ func newClient(l experiment.Load, dial DialFunc) *client {
 		tail += "Connection: close\r\n"
 	}
 	return &client{
-		dial: dial, address: l.Target, keepAlive: l.KeepAlive,
-		request: &http.Request{Method: l.Method},
-		head:    []byte(l.Method + " "), tail: []byte(tail + "\r\n"),
+		dial: dial, address: l.Targets[0], keepAlive: l.KeepAlive,
+		request: &http.Request{Method: l.Requests[0].Method},
+		head:    []byte(l.Requests[0].Method + " "), tail: []byte(tail + "\r\n"),
 	}
 }
 

@@ -28,14 +28,14 @@ type Generator struct {
 // and result as they come. When ctx ends, requests under way are cut off and no
 // result is written: the error wraps ErrInterrupted.
 func (g Generator) Run(ctx context.Context) error {
-	paths, err := newPath(g.Load.Path)
+	paths, err := newPath(g.Load.Requests[0].Path)
 	if err != nil {
 		return fmt.Errorf("path: %w", err)
 	}
 	client := newClient(g.Load, g.Dial)
 	if g.Dial == nil {
 		client.dial = (&net.Dialer{}).DialContext
-		if client.address, err = resolve(ctx, g.Load.Target); err != nil {
+		if client.address, err = resolve(ctx, g.Load.Targets[0]); err != nil {
 			return err
 		}
 	}

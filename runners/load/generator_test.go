@@ -66,7 +66,7 @@ func (m *memory) serve(c net.Conn) {
 // over result and events, with moments from the start of the load.
 func bubble(t *testing.T, l experiment.Load, m *memory, check func(t *testing.T, r experiment.LoadResult, phases map[experiment.Phase]time.Duration)) {
 	t.Helper()
-	l.Target, l.Method, l.Path, l.KeepAlive = "memory:80", "GET", template(t, "/${random:1..1000}"), true
+	l.Targets[0], l.Requests[0].Method, l.Requests[0].Path, l.KeepAlive = "memory:80", "GET", template(t, "/${random:1..1000}"), true
 	if l.Connections == 0 && l.Closed != nil {
 		l.Connections = l.Closed.Users
 	} else if l.Connections == 0 {
@@ -465,7 +465,7 @@ func TestAnEarlyEndLeavesNoResult(t *testing.T) {
 		"open and waiting": {Connections: 1, Open: &experiment.OpenLoad{Rate: 100, InFlight: 50}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l.Target, l.Method, l.Path, l.KeepAlive, l.Measure, l.Timeout = "memory:80", "GET", template(t, "/"), true, time.Minute, time.Minute
+			l.Targets[0], l.Requests[0].Method, l.Requests[0].Path, l.KeepAlive, l.Measure, l.Timeout = "memory:80", "GET", template(t, "/"), true, time.Minute, time.Minute
 			l.Connections = max(l.Connections, 1)
 			synctest.Test(t, func(t *testing.T) {
 				m := constant(700 * ms)

@@ -87,9 +87,9 @@ func hijack(w http.ResponseWriter) net.Conn {
 // onLoopback runs a load over TCP, with the real timers.
 func onLoopback(t *testing.T, l experiment.Load) experiment.LoadResult {
 	t.Helper()
-	l.Method = "GET"
-	if l.Path.IsZero() {
-		l.Path = template(t, "/${random:0..99}")
+	l.Requests[0].Method = "GET"
+	if l.Requests[0].Path.IsZero() {
+		l.Requests[0].Path = template(t, "/${random:0..99}")
 	}
 	var out bytes.Buffer
 	if err := (Generator{Load: l, Out: &out}).Run(t.Context()); err != nil {
@@ -123,7 +123,7 @@ func TestSentIsWhatTheServerCounts(t *testing.T) {
 			s := httptest.NewServer(&c)
 			defer s.Close()
 			l := base
-			l.Target = s.Listener.Addr().String()
+			l.Targets[0] = s.Listener.Addr().String()
 			change(&l)
 			r := onLoopback(t, l)
 			if r.Total.Sent != c.all.Load() || r.Total.Sent < 100 {

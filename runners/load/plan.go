@@ -52,11 +52,14 @@ func checkPlan(l experiment.Load) error {
 			faults = append(faults, fmt.Sprintf(format, a...))
 		}
 	}
-	if err := checkTarget(l.Target); err != nil {
+	if len(l.Targets) == 0 || len(l.Requests) == 0 {
+		return errors.New("load: no target or no request")
+	}
+	if err := checkTarget(l.Targets[0]); err != nil {
 		check(false, "target: %v", err)
 	}
-	check(validMethod(l.Method), "method %q is none", l.Method)
-	if _, err := newPath(l.Path); err != nil {
+	check(validMethod(l.Requests[0].Method), "method %q is none", l.Requests[0].Method)
+	if _, err := newPath(l.Requests[0].Path); err != nil {
 		check(false, "path: %v", err)
 	}
 	check((l.Closed == nil) != (l.Open == nil), "exactly one of closed and open is wanted")

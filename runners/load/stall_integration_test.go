@@ -39,7 +39,7 @@ func TestAStallShowsByTheRealClock(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	l.Target = s.Listener.Addr().String()
+	l.Targets[0] = s.Listener.Addr().String()
 
 	var out bytes.Buffer
 	if err := (Generator{Load: l, Out: &out}).Run(t.Context()); err != nil {
