@@ -61,7 +61,7 @@ func TestKilledWriterLeavesWholeRuns(t *testing.T) {
 		var ended, partial, stray int
 		err = d.pool.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE state = 'ok'),
 			count(*) FILTER (WHERE state = 'ok' AND ((SELECT count(*) FROM observations o WHERE o.run = runs.id) <> 4
-				OR (SELECT count(*) FROM series_slices s WHERE s.run = runs.id) <> 100
+				OR (SELECT count(*) FROM series s WHERE s.run = runs.id) <> 900
 				OR (SELECT count(*) FROM artifacts a WHERE a.run = runs.id) <> 1)),
 			count(*) FILTER (WHERE state <> 'ok' AND EXISTS (SELECT 1 FROM observations o WHERE o.run = runs.id))
 			FROM runs`).Scan(&ended, &partial, &stray)

@@ -21,10 +21,10 @@ func (r reading) LoadSweep(ctx context.Context, sweep int64) (experiment.Sweep, 
 		if s, err = loadHead(ctx, tx, sweep); err != nil {
 			return err
 		}
-		if s.Factors, err = loadFactors(ctx, tx, sweep); err != nil {
+		if s.Factors, s.Across, err = loadFactors(ctx, tx, sweep); err != nil {
 			return err
 		}
-		if s.Cells, err = loadCells(ctx, tx, sweep); err != nil {
+		if s.Cells, s.Ladders, err = loadCells(ctx, tx, sweep); err != nil {
 			return err
 		}
 		s.Runs, err = loadRuns(ctx, tx, sweep)
@@ -78,61 +78,89 @@ func fromJSON(all ...jsonInto) error {
 	return nil
 }
 
-func loadFactors(ctx context.Context, q querier, sweep int64) ([]experiment.Factor, error) {
+// loadFactors gives the factors, and the names of those that are conditions.
+func loadFactors(ctx context.Context, q querier, sweep int64) (all []experiment.Factor, across []string, err error) {
 	type row struct {
-		name, unit, level string
-		baseline          bool
-		position          int
+		experiment.Factor
+		experiment.Level
+		position            int
+		condition, baseline bool
 	}
 	rows, err := collect(ctx, q, "factors.sql", func(scan func(...any) error) (row, error) {
 		var r row
-		return r, scan(&r.name, &r.unit, &r.position, &r.level, &r.baseline)
+		return r, scan(&r.Name, &r.Factor.Unit, &r.condition, &r.position, &r.Text, &r.baseline, &r.Unset)
 	}, sweep)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []experiment.Factor
 	for _, r := range rows {
 		if r.position == 0 {
-			all = append(all, experiment.Factor{Name: r.name, Unit: r.unit})
+			all = append(all, r.Factor)
+			if r.condition {
+				across = append(across, r.Name)
+			}
 		}
 		f := &all[len(all)-1]
-		f.Levels = append(f.Levels, experiment.Level{Text: r.level})
+		f.Levels = append(f.Levels, r.Level)
 		if r.baseline {
 			f.Baseline = r.position
 		}
 	}
-	return all, nil
+	return all, across, nil
 }
 
-func loadCells(ctx context.Context, q querier, sweep int64) ([]experiment.Cell, error) {
+// loadCells gives the cells that are run, and those that stand for ladders.
+func loadCells(ctx context.Context, q querier, sweep int64) (cells []experiment.Cell, ladders []experiment.Ladder, err error) {
 	type setting struct {
 		cell experiment.CellKey
 		experiment.Setting
+		off bool
 	}
-	cells, err := collect(ctx, q, "cells.sql", func(scan func(...any) error) (experiment.Cell, error) {
+	type rung struct{ ladder, cell experiment.CellKey }
+	all, err := collect(ctx, q, "cells.sql", func(scan func(...any) error) (experiment.Cell, error) {
 		var c experiment.Cell
 		return c, scan(&c.Key, &c.Stage, &c.Role, &c.Factor, &c.Level, &c.Condition)
 	}, sweep)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	settings, err := collect(ctx, q, "cell_settings.sql", func(scan func(...any) error) (setting, error) {
 		var s setting
-		return s, scan(&s.cell, &s.Factor, &s.Level)
+		return s, scan(&s.cell, &s.Factor, &s.Level, &s.off)
 	}, sweep)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	index := make(map[experiment.CellKey]int, len(cells))
-	for i, c := range cells {
+	rungs, err := collect(ctx, q, "rungs.sql", func(scan func(...any) error) (rung, error) {
+		var r rung
+		return r, scan(&r.ladder, &r.cell)
+	}, sweep)
+	if err != nil {
+		return nil, nil, err
+	}
+	index := make(map[experiment.CellKey]int, len(all))
+	for i, c := range all {
 		index[c.Key] = i
 	}
 	for _, s := range settings {
-		c := &cells[index[s.cell]]
+		c := &all[index[s.cell]]
 		c.Settings = append(c.Settings, s.Setting)
+		if s.off {
+			c.Off = append(c.Off, s.Setting)
+		}
 	}
-	return cells, nil
+	climbs := map[experiment.CellKey][]experiment.CellKey{}
+	for _, r := range rungs {
+		climbs[r.ladder] = append(climbs[r.ladder], r.cell)
+	}
+	for _, c := range all {
+		if keys, ok := climbs[c.Key]; ok {
+			ladders = append(ladders, experiment.Ladder{Cell: c, Rungs: keys})
+		} else {
+			cells = append(cells, c)
+		}
+	}
+	return cells, ladders, nil
 }
 
 func loadRuns(ctx context.Context, q querier, sweep int64) ([]experiment.RunRecord, error) {

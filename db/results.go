@@ -16,7 +16,7 @@ func (d *DB) ReplaceResults(ctx context.Context, sweep int64, r experiment.Resul
 		if err != nil {
 			return err
 		}
-		for _, table := range []string{"analyses", "intervals", "comparisons"} {
+		for _, table := range []string{"compared", "intervals", "analyses"} {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE sweep = ?`, sweep); err != nil {
 				return err
 			}
@@ -30,7 +30,7 @@ func (d *DB) ReplaceResults(ctx context.Context, sweep int64, r experiment.Resul
 		if err := insertIntervals(ctx, tx, sweep, cells, r.Intervals); err != nil {
 			return err
 		}
-		if err := insertComparisons(ctx, tx, sweep, cells, r); err != nil {
+		if err := insertComparisons(ctx, tx, sweep, cells, r.Comparisons); err != nil {
 			return err
 		}
 		return insertSweepFindings(ctx, tx, sweep, cells, r.Findings)
@@ -77,16 +77,16 @@ func insertIntervals(ctx context.Context, tx *sql.Tx, sweep int64, cells cellInd
 	return nil
 }
 
-func insertComparisons(ctx context.Context, tx *sql.Tx, sweep int64, cells cellIndex, r experiment.Results) error {
-	insert, err := tx.PrepareContext(ctx, `INSERT INTO comparisons
+func insertComparisons(ctx context.Context, tx *sql.Tx, sweep int64, cells cellIndex, all []experiment.Comparison) error {
+	insert, err := tx.PrepareContext(ctx, `INSERT INTO compared
 		(sweep, cell, metric, secondary, scale, estimate, low, high, confidence, eq_low, eq_high, p, p_adjusted, n, method,
-		verdict, reason, material, rounds_needed, flags, state, settings_hash, analysis_version)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+		verdict, reason, material, rounds_needed, flags, state)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return err
 	}
 	defer insert.Close()
-	for _, k := range r.Comparisons {
+	for _, k := range all {
 		cell, err := cells.id(k.Cell)
 		if err != nil {
 			return fmt.Errorf("comparison of %s: %w", k.Metric, err)
@@ -96,8 +96,7 @@ func insertComparisons(ctx context.Context, tx *sql.Tx, sweep int64, cells cellI
 			return err
 		}
 		_, err = insert.ExecContext(ctx, sweep, cell, k.Metric, k.Secondary, k.Scale, k.Estimate, k.Low, k.High, k.Confidence, k.EqLow, k.EqHigh,
-			k.P, k.PAdjusted, k.N, textOrNull(k.Method), k.Verdict, k.Reason, textOrNull(k.Material), k.RoundsNeeded, texts[0], k.State,
-			r.SettingsHash, r.Version)
+			k.P, k.PAdjusted, k.N, textOrNull(k.Method), k.Verdict, k.Reason, textOrNull(k.Material), k.RoundsNeeded, texts[0], k.State)
 		if err != nil {
 			return fmt.Errorf("comparison of %s in cell %s: %w", k.Metric, k.Cell, err)
 		}

@@ -99,7 +99,7 @@ func TestViewsAreListedWithTheirComments(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}
-	want := []string{"comparison_table", "confidence_intervals", "excluded_runs", "ladder", "masking", "run_metrics", "series"}
+	want := []string{"comparison_table", "comparisons", "confidence_intervals", "excluded_runs", "ladder", "masking", "run_metrics", "series"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
@@ -154,7 +154,6 @@ func TestViewsOfRuns(t *testing.T) {
 	}
 	for q, want := range map[string][]string{
 		`SELECT run || '|' || state || '|' || reason || '|' || codes FROM excluded_runs`:                                                                {"2|invalid|generator-cpu|generator-cpu"},
-		`SELECT run || '|' || throughput || '|' || coalesce(offered, 'none') || '|' || latency_p99 FROM ladder`:                                         {"1|1001.5|none|0.0123"},
 		`SELECT run || '|' || metric || '|' || value || '|' || unit || '|' || state FROM run_metrics WHERE metric = 'app.cpu'`:                          {"1|app.cpu|0.75|cores|ok", "2|app.cpu|0.75|cores|invalid"},
 		`SELECT label || '|' || verdict || '|' || cell_value || '|' || baseline_value || '|' || estimate || '|' || flags FROM comparison_table LIMIT 1`: {`control|worse|101.0|100.0|1.5|["FewRounds","Noisy"]`},
 		`SELECT factor || '=' || level || '|' || places || '|' || spread || '|' || verdict FROM masking`:                                                {"log=debug|1|1.0|worse", "pool=1|1|1.0|worse", "pool=1.10|1|1.0|worse"},

@@ -3,79 +3,69 @@ package db
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/ceteris/ceteris/experiment"
 )
 
 // A run has thousands of series values, nine or so a slice. They are kept a row
-// a slice, as a JSON array whose places are named by a shared layout: a third of
-// the bytes of a row a value, and still plain SQL (view series).
+// a metric, as a JSON array of whole numbers along an axis of times that runs
+// share, and stay plain SQL (view series).
 
-type sliceKey struct {
-	service string
-	atMS    int64
-}
+// track is what was observed of one metric of one service, by time in ms.
+type track map[int64]float64
 
-// slice is what was observed in one slice of one service.
-type slice struct {
-	sliceKey
-	points []experiment.SeriesPoint
-}
-
-func (s slice) find(metric string) bool {
-	return slices.ContainsFunc(s.points, func(p experiment.SeriesPoint) bool { return p.Metric == metric })
-}
+// tracks are those of one service, by metric.
+type tracks map[string]track
 
 func insertSeries(ctx context.Context, tx *sql.Tx, o experiment.Outcome) error {
-	all, err := bySlice(o)
+	all, err := byService(o)
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	insert, err := tx.PrepareContext(ctx, `INSERT INTO series_slices (run, service, at_ms, layout, points) VALUES (?, ?, ?, ?, ?)`)
+	insert, err := tx.PrepareContext(ctx, `INSERT INTO series_points (run, service, metric, axis, per, points) VALUES (?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return err
 	}
 	defer insert.Close()
-	layouts := map[string]int64{}
-	for _, s := range all {
-		names, points := s.encode()
-		layout, ok := layouts[names]
-		if !ok {
-			if layout, err = layoutOf(ctx, tx, s.points); err != nil {
-				return fmt.Errorf("series of %q: %w", s.service, err)
-			}
-			layouts[names] = layout
+	for _, service := range slices.Sorted(maps.Keys(all)) {
+		of := all[service]
+		times := of.times()
+		axis, err := axisOf(ctx, tx, times)
+		if err != nil {
+			return fmt.Errorf("times of the series of %q: %w", service, err)
 		}
-		if _, err := insert.ExecContext(ctx, o.Run.ID, s.service, s.atMS, layout, points); err != nil {
-			return fmt.Errorf("series of %q at %d ms: %w", s.service, s.atMS, err)
+		for _, metric := range slices.Sorted(maps.Keys(of)) {
+			per, points := of[metric].encode(times)
+			if _, err := insert.ExecContext(ctx, o.Run.ID, service, metric, axis, per, points); err != nil {
+				return fmt.Errorf("series %s of %q: %w", metric, service, err)
+			}
 		}
 	}
 	return nil
 }
 
-// bySlice groups the points, in order of their keys, metrics in order of name.
-func bySlice(o experiment.Outcome) ([]slice, error) {
-	index := make(map[sliceKey]int)
-	var all []slice
+func byService(o experiment.Outcome) (map[string]tracks, error) {
+	all := map[string]tracks{}
 	add := func(p experiment.SeriesPoint, twice bool) error {
 		if err := finite(p.Value); err != nil {
 			return fmt.Errorf("series %s at %d ms: %w", p.Metric, p.AtMS, err)
 		}
-		k := sliceKey{p.Service, p.AtMS}
-		i, ok := index[k]
-		if !ok {
-			i = len(all)
-			index[k] = i
-			all = append(all, slice{sliceKey: k})
+		of := all[p.Service]
+		if of == nil {
+			of = tracks{}
+			all[p.Service] = of
 		}
-		switch {
-		case !all[i].find(p.Metric):
-			all[i].points = append(all[i].points, p)
+		if of[p.Metric] == nil {
+			of[p.Metric] = track{}
+		}
+		switch _, known := of[p.Metric][p.AtMS]; {
+		case !known:
+			of[p.Metric][p.AtMS] = p.Value
 		case !twice:
 			return fmt.Errorf("series %s at %d ms has two values", p.Metric, p.AtMS)
 		}
@@ -91,52 +81,121 @@ func bySlice(o experiment.Outcome) ([]slice, error) {
 			return nil, err
 		}
 	}
-	for _, s := range all {
-		slices.SortFunc(s.points, func(a, b experiment.SeriesPoint) int { return strings.Compare(a.Metric, b.Metric) })
-	}
-	slices.SortFunc(all, func(a, b slice) int {
-		if c := strings.Compare(a.service, b.service); c != 0 {
-			return c
-		}
-		return int(a.atMS - b.atMS)
-	})
 	return all, nil
 }
 
-// encode gives the names of the metrics, joined, and the values as JSON.
-func (s slice) encode() (names, points string) {
-	var n strings.Builder
-	p := []byte{'['}
-	for i, x := range s.points {
-		if i > 0 {
-			n.WriteByte(0)
-			p = append(p, ',')
+// times gives the moments of all metrics, the first first.
+func (t tracks) times() []int64 {
+	moments := map[int64]bool{}
+	for _, values := range t {
+		for at := range values {
+			moments[at] = true
 		}
-		n.WriteString(x.Metric)
-		p = strconv.AppendFloat(p, x.Value, 'g', -1, 64)
 	}
-	return n.String(), string(append(p, ']'))
+	return slices.Sorted(maps.Keys(moments))
 }
 
-// layoutOf finds the layout that names just these metrics in this order, or adds
-// it.
-func layoutOf(ctx context.Context, tx *sql.Tx, points []experiment.SeriesPoint) (int64, error) {
-	metrics := make([]string, len(points))
-	for i, p := range points {
-		metrics[i] = p.Metric
+// encode gives the values along the times as a JSON array of whole numbers, null
+// where there is none, and by what they are to be divided.
+func (t track) encode(times []int64) (per float64, points string) {
+	per = t.divisor()
+	p := []byte{'['}
+	for i, at := range times {
+		if i > 0 {
+			p = append(p, ',')
+		}
+		if v, ok := t[at]; ok {
+			p = strconv.AppendFloat(p, math.Round(v*per), 'f', -1, 64)
+		} else {
+			p = append(p, "null"...)
+		}
 	}
-	texts, err := jsonTexts(metrics)
+	return per, string(append(p, ']'))
+}
+
+// divisor is 1 where all values are whole. Else it is the power of ten that leaves
+// the largest of them six digits, or millionths (microseconds, for a latency) if
+// those are four digits or more.
+func (t track) divisor() float64 {
+	largest, whole := 0.0, true
+	for _, v := range t {
+		largest = max(largest, math.Abs(v))
+		whole = whole && v == math.Trunc(v)
+	}
+	per := 1.0
+	if whole {
+		return per
+	}
+	for largest*per < 1e5 && per < 1e6 {
+		per *= 10
+	}
+	for largest*per < 1e3 && per < 1e21 {
+		per *= 10
+	}
+	return per
+}
+
+// axisCandidates is how many axes with the same first time are looked at. Axes
+// that runs share have been used lately; those of scrapes, which no two runs
+// share, need not be searched.
+const axisCandidates = 4
+
+// axisOf finds an axis that begins with these times, extends one with which they
+// begin, or adds one.
+func axisOf(ctx context.Context, tx *sql.Tx, times []int64) (int64, error) {
+	axes, err := candidates(ctx, tx, times[0])
 	if err != nil {
 		return 0, err
 	}
-	var id int64
-	err = tx.QueryRowContext(ctx, query("layout.sql"), texts[0]).Scan(&id)
-	if !errors.Is(err, sql.ErrNoRows) {
-		return id, err
+	for _, axis := range axes {
+		known, err := timesOf(ctx, tx, axis)
+		if err != nil {
+			return 0, err
+		}
+		shared := min(len(known), len(times))
+		if slices.Equal(known[:shared], times[:shared]) {
+			return axis, extend(ctx, tx, axis, times, shared)
+		}
 	}
-	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(layout), 0) + 1 FROM series_columns`).Scan(&id); err != nil {
+	var axis int64
+	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(axis), 0) + 1 FROM series_times`).Scan(&axis); err != nil {
 		return 0, err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO series_columns (layout, position, metric) SELECT ?, key, value FROM json_each(?)`, id, texts[0])
-	return id, err
+	return axis, extend(ctx, tx, axis, times, 0)
+}
+
+func candidates(ctx context.Context, tx *sql.Tx, first int64) ([]int64, error) {
+	return numbers(ctx, tx, `SELECT axis FROM series_times WHERE position = 0 AND at_ms = ? ORDER BY axis DESC LIMIT ?`, first, axisCandidates)
+}
+
+func timesOf(ctx context.Context, tx *sql.Tx, axis int64) ([]int64, error) {
+	return numbers(ctx, tx, `SELECT at_ms FROM series_times WHERE axis = ? ORDER BY position`, axis)
+}
+
+// numbers reads one column.
+func numbers(ctx context.Context, q querier, text string, args ...any) ([]int64, error) {
+	rows, err := q.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []int64
+	for rows.Next() {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, rows.Err()
+}
+
+// extend adds the times from position on to an axis.
+func extend(ctx context.Context, tx *sql.Tx, axis int64, times []int64, from int) error {
+	for i, at := range times[from:] {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO series_times (axis, position, at_ms) VALUES (?, ?, ?)`, axis, from+i, at); err != nil {
+			return err
+		}
+	}
+	return nil
 }

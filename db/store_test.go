@@ -181,7 +181,7 @@ func TestRefusedChangesOfRuns(t *testing.T) {
 	// Nothing of the refused changes stays.
 	var state string
 	var values, slices, findings, runs int
-	err := d.pool.QueryRowContext(ctx, `SELECT state, (SELECT count(*) FROM observations WHERE run = r.id), (SELECT count(*) FROM series_slices WHERE run = r.id),
+	err := d.pool.QueryRowContext(ctx, `SELECT state, (SELECT count(*) FROM observations WHERE run = r.id), (SELECT count(*) FROM series_points WHERE run = r.id),
 		(SELECT count(*) FROM findings), (SELECT count(*) FROM runs) FROM runs r WHERE id = ?`, under.ID).Scan(&state, &values, &slices, &findings, &runs)
 	if err != nil || state != "running" || values+slices+findings != 0 || runs != len(spec.Cells) {
 		t.Errorf("%s with %d values, %d slices, %d findings, of %d runs, %v", state, values, slices, findings, runs, err)
@@ -256,11 +256,6 @@ func TestEndRunKeepsWhatTheGeneratorTold(t *testing.T) {
 	want := []string{"app|cpu|-1000|0.1", "|latency_p99|-1000|0.001691", "|latency_p99|-950|0.001728", "|sent|-1000|14.0", "|sent|-950|21.0", "|sent|50|0.1"}
 	if diff := cmp.Diff(want, got, cmpopts.SortSlices(strings.Compare)); diff != "" {
 		t.Error(diff)
-	}
-	layouts := texts(t, d, `SELECT count(DISTINCT layout) FROM series_columns`)
-	runOne(t, d, pending[1], 2)
-	if again := texts(t, d, `SELECT count(DISTINCT layout) FROM series_columns`); again[0] != layouts[0] || layouts[0] != "3" {
-		t.Errorf("%s layouts, then %s; want 3 shared ones", layouts, again)
 	}
 	var body string
 	if err := d.pool.QueryRowContext(ctx, `SELECT details FROM runs WHERE id = 1`).Scan(&body); err != nil || !json.Valid([]byte(body)) || !strings.Contains(body, `"200":4000`) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -72,20 +73,22 @@ func (d *DB) insertSweep(ctx context.Context, tx *sql.Tx, spec experiment.SweepS
 	if head.ID, err = r.LastInsertId(); err != nil {
 		return head, err
 	}
-	if err := insertFactors(ctx, tx, head.ID, m.Factors); err != nil {
+	if err := insertFactors(ctx, tx, head.ID, m); err != nil {
 		return head, err
 	}
-	return head, insertCells(ctx, tx, head.ID, spec.Cells)
+	return head, insertCells(ctx, tx, head.ID, spec)
 }
 
-func insertFactors(ctx context.Context, tx *sql.Tx, sweep int64, factors []experiment.Factor) error {
-	for i, f := range factors {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO factors (sweep, position, name, unit) VALUES (?, ?, ?, ?)`, sweep, i, f.Name, f.Unit); err != nil {
+func insertFactors(ctx context.Context, tx *sql.Tx, sweep int64, m *experiment.Matrix) error {
+	for i, f := range m.Factors {
+		_, err := tx.ExecContext(ctx, `INSERT INTO factors (sweep, position, name, unit, condition) VALUES (?, ?, ?, ?, ?)`,
+			sweep, i, f.Name, f.Unit, slices.Contains(m.Design.Across, f.Name))
+		if err != nil {
 			return fmt.Errorf("store factor %s: %w", f.Name, err)
 		}
 		for k, l := range f.Levels {
-			_, err := tx.ExecContext(ctx, `INSERT INTO levels (sweep, factor, position, level, baseline) VALUES (?, ?, ?, ?, ?)`,
-				sweep, i, k, l.Text, k == f.Baseline)
+			_, err := tx.ExecContext(ctx, `INSERT INTO levels (sweep, factor, position, level, baseline, unset) VALUES (?, ?, ?, ?, ?, ?)`,
+				sweep, i, k, l.Text, k == f.Baseline, l.Unset)
 			if err != nil {
 				return fmt.Errorf("store level %s of %s: %w", l.Text, f.Name, err)
 			}
@@ -94,26 +97,70 @@ func insertFactors(ctx context.Context, tx *sql.Tx, sweep int64, factors []exper
 	return nil
 }
 
-func insertCells(ctx context.Context, tx *sql.Tx, sweep int64, cells []experiment.Cell) error {
-	for i, c := range cells {
-		r, err := tx.ExecContext(ctx, `INSERT INTO cells (sweep, position, key, stage, role, factor, level, condition, label)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			sweep, i, c.Key, c.Stage, c.Role, offBaseline(c, c.Factor), offBaseline(c, c.Level), c.Condition, c.Label())
-		if err != nil {
-			return fmt.Errorf("store cell %s: %w", c.Label(), err)
+// insertCells stores the cells that are run and, after them, those that stand for
+// ladders.
+func insertCells(ctx context.Context, tx *sql.Tx, sweep int64, spec experiment.SweepSpec) error {
+	for i, c := range spec.Cells {
+		if _, err := insertCell(ctx, tx, sweep, i, c, false); err != nil {
+			return fmt.Errorf("store cell %s: %w", c.Key, err)
 		}
-		id, err := r.LastInsertId()
-		if err != nil {
-			return err
-		}
-		for k, s := range c.Settings {
-			_, err := tx.ExecContext(ctx, `INSERT INTO cell_settings (cell, position, factor, level) VALUES (?, ?, ?, ?)`, id, k, s.Factor, s.Level)
-			if err != nil {
-				return fmt.Errorf("store cell %s: %w", c.Label(), err)
-			}
+	}
+	for i, l := range spec.Ladders {
+		if err := insertLadder(ctx, tx, sweep, len(spec.Cells)+i, l, spec.Cells); err != nil {
+			return fmt.Errorf("store ladder %s: %w", l.Cell.Key, err)
 		}
 	}
 	return nil
+}
+
+func insertCell(ctx context.Context, tx *sql.Tx, sweep int64, position int, c experiment.Cell, summary bool) (int64, error) {
+	r, err := tx.ExecContext(ctx, `INSERT INTO cells (sweep, position, key, stage, role, factor, level, condition, label, summary)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		sweep, position, c.Key, c.Stage, c.Role, offBaseline(c, c.Factor), offBaseline(c, c.Level), c.Condition, c.Label(), summary)
+	if err != nil {
+		return 0, err
+	}
+	id, err := r.LastInsertId()
+	if err != nil {
+		return 0, err
+	}
+	for i, s := range c.Settings {
+		_, err := tx.ExecContext(ctx, `INSERT INTO cell_settings (cell, position, factor, level, off) VALUES (?, ?, ?, ?, ?)`,
+			id, i, s.Factor, s.Level, slices.Contains(c.Off, s))
+		if err != nil {
+			return 0, err
+		}
+	}
+	return id, nil
+}
+
+func insertLadder(ctx context.Context, tx *sql.Tx, sweep int64, position int, l experiment.Ladder, cells []experiment.Cell) error {
+	id, err := insertCell(ctx, tx, sweep, position, l.Cell, true)
+	if err != nil {
+		return err
+	}
+	for i, key := range l.Rungs {
+		c := slices.IndexFunc(cells, func(c experiment.Cell) bool { return c.Key == key })
+		if c < 0 {
+			return fmt.Errorf("the sweep has no cell %s", key)
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO rungs (ladder, position, cell, rung) SELECT ?, ?, id, ? FROM cells WHERE sweep = ? AND key = ?`,
+			id, i, rungOf(cells[c], l.Cell), sweep, key)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rungOf gives the level that a cell has of the condition which the ladder lacks.
+func rungOf(c, ladder experiment.Cell) string {
+	for _, s := range c.Settings {
+		if _, ok := ladder.Lookup(s.Factor); !ok {
+			return s.Level
+		}
+	}
+	return ""
 }
 
 // offBaseline is NULL for baseline and control. A level may be the empty text.

@@ -1,5 +1,5 @@
 -- The settings of the cells of sweep ?1, factors in order of declaration.
-SELECT c.key, s.factor, s.level
+SELECT c.key, s.factor, s.level, s.off
 FROM cells c
 JOIN cell_settings s ON s.cell = c.id
 WHERE c.sweep = ?1

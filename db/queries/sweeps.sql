@@ -1,12 +1,12 @@
 -- All sweeps with their progress, the newest first.
 SELECT s.id, s.hash, s.serial, s.name, s.question, s.runner, s.rounds,
-       (SELECT count(*) FROM cells c WHERE c.sweep = s.id),
+       (SELECT count(*) FROM cells c WHERE c.sweep = s.id AND c.summary = 0),
        s.began, coalesce(r.run_time, 0),
        coalesce(r.ok, 0), coalesce(r.invalid, 0), coalesce(r.failed, 0), coalesce(r.skipped, 0),
        coalesce(r.running, 0), coalesce(r.pending, 0), coalesce(r.replaced, 0),
        (SELECT count(*) FROM findings f WHERE f.sweep = s.id AND f.severity = 'note'),
        (SELECT count(*) FROM findings f WHERE f.sweep = s.id AND f.severity = 'warn'),
-       (SELECT count(*) FROM comparisons k JOIN cells c ON c.id = k.cell
+       (SELECT count(*) FROM compared k JOIN cells c ON c.id = k.cell
         WHERE k.sweep = s.id AND k.secondary = 0 AND k.verdict IN ('worse', 'fails') AND c.role <> 'control'),
        (SELECT count(*) FROM invocations i WHERE i.sweep = s.id),
        coalesce(i.owner, ''), coalesce(i.outcome, '')

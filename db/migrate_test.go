@@ -1,0 +1,69 @@
+package db
+
+import (
+	"io/fs"
+	"log/slog"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pressly/goose/v3"
+)
+
+// TestDataSurvivesMigration: what a file of the second version holds is there
+// afterwards, in the views and tables that are asked for it.
+func TestDataSurvivesMigration(t *testing.T) {
+	ctx := t.Context()
+	path := testPath(t)
+	p := pool(path, writePragmas, false)
+	defer p.Close()
+	files, err := fs.Sub(migrationFiles, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := goose.NewProvider(goose.DialectSQLite3, p, files, goose.WithDisableGlobalRegistry(true), goose.WithSlog(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.UpTo(ctx, 2); err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.ExecContext(ctx, `
+		INSERT INTO identity VALUES (1, 'abc', 1);
+		INSERT INTO sweeps VALUES (1, 'h', 1, 'demo', '', 'process', '1', 1, '{}', '', '', '', '{}', '{}', '{}', 1);
+		INSERT INTO factors VALUES (1, 0, 'pool', '');
+		INSERT INTO levels VALUES (1, 0, 0, '1', 1), (1, 0, 1, '8', 0);
+		INSERT INTO cells VALUES (1, 1, 0, 'b', 'main', 'baseline', NULL, NULL, '', 'baseline'), (2, 1, 1, 'v', 'main', 'varied', 'pool', '8', '', 'pool=8');
+		INSERT INTO cell_settings VALUES (1, 0, 'pool', '1'), (2, 0, 'pool', '8');
+		INSERT INTO runs (id, sweep, cell, round, attempt, state, reason, config_hash) VALUES (1, 1, 1, 1, 1, 'ok', '', ''), (2, 1, 2, 1, 1, 'ok', '', '');
+		INSERT INTO series_columns VALUES (1, 0, 'done'), (1, 1, 'p50'), (2, 0, 'done');
+		INSERT INTO series_slices VALUES (1, '', -50, 2, '[3]'), (1, '', 0, 1, '[4,0.25]'), (2, '', 0, 2, '[7]'), (2, 'app', 10, 2, '[0.5]');
+		INSERT INTO histograms VALUES (1, 'measure', '', 'success', 4, 0, x'01');
+		INSERT INTO intervals VALUES (1, 1, 'throughput', '1/s', 3, 2, 1, 3, 0.95, 't', 2, 1, 3, 0.1, '[1,2,3]', '[]', 'final');
+		INSERT INTO analyses VALUES (1, 1, 1, 1, '[]', 'hash', 'v1');
+		INSERT INTO comparisons VALUES (1, 2, 'throughput', 0, 'ratio', 2, 1, 3, 0.95, 1, 3, 0.1, 0.2, 3, 'own', 'better', 'why', 'proven', 4, '["Noisy"]', 'final', 'hash', 'v1');
+		INSERT INTO findings (sweep, judged, code, severity, service, metric, message) VALUES (1, 'sweep', 'spread', 'note', '', '', '')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := openAt(t, path)
+	for q, want := range map[string][]string{
+		`SELECT run || ' ' || service || ' ' || metric || ' ' || at_ms || ' ' || value FROM series ORDER BY run, service, metric, at_ms`: {
+			"1  done -50 3.0", "1  done 0 4.0", "1  p50 0 0.25", "2  done 0 7.0", "2 app done 10 0.5",
+		},
+		`SELECT run || kind || hex(blob) FROM histograms`:                                                                                        {"1success01"},
+		`SELECT metric || n || estimate || low || high || state FROM confidence_intervals`:                                                       {"throughput32.01.03.0final"},
+		`SELECT cell || metric || estimate || verdict || reason || rounds_needed || flags || settings_hash || analysis_version FROM comparisons`: {`2throughput2.0betterwhy4["Noisy"]hashv1`},
+		`SELECT run_values || flags FROM intervals`:                                                                                              {"[1,2,3][]"},
+		`SELECT cell || factor || level || off FROM cell_settings ORDER BY cell`:                                                                 {"1pool10", "2pool81"},
+		`SELECT count(*) FROM cells WHERE summary = 0`:                                                                                           {"2"},
+		`SELECT foreign_keys || integrity_check FROM pragma_foreign_keys, pragma_integrity_check`:                                                {"1ok"},
+		`SELECT count(*) FROM pragma_foreign_key_check`:                                                                                          {"0"},
+		`SELECT id FROM identity`: {"abc"},
+		`SELECT count(*) FROM sqlite_master WHERE name LIKE 'old_%' OR name LIKE 'series_slices%'`:      {"0"},
+		`SELECT group_concat(condition || unset) FROM factors f JOIN levels l ON l.factor = f.position`: {"00,00"},
+	} {
+		if diff := cmp.Diff(want, texts(t, d, q)); diff != "" {
+			t.Errorf("%s: %s", q, diff)
+		}
+	}
+}
