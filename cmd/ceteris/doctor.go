@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"github.com/ceteris/ceteris/analysis/report"
 	"github.com/ceteris/ceteris/experiment"
@@ -126,12 +125,10 @@ func (a *app) checkDocker(ctx context.Context) check {
 const lowDisk = 1 << 30
 
 func (a *app) checkDisk() check {
-	var fs unix.Statfs_t
-	dir := filepath.Dir(a.config.DB)
-	if err := unix.Statfs(dir, &fs); err != nil {
-		return check{"disk", checkBad, fmt.Sprintf("%s: %v", dir, err)}
+	free, err := freeBytes(filepath.Dir(a.config.DB))
+	if err != nil {
+		return check{"disk", checkBad, err.Error()}
 	}
-	free := int64(fs.Bavail) * fs.Bsize
 	detail := report.Quantity(float64(free), experiment.UnitBytes) + " free beside the database"
 	if free < lowDisk {
 		return check{"disk", checkNote, detail + ": little"}

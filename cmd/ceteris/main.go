@@ -31,7 +31,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, locks []strin
 	screen := &screen{w: stderr}
 	ctx, interrupts, stop := catch(context.Background(), screen)
 	defer stop()
-	root := newRootCommand(&app{out: stdout, err: screen, interrupts: interrupts, now: time.Now, locks: locks}, stdin)
+	root := newRootCommand(&app{out: stdout, err: screen, interrupts: interrupts, now: time.Now, locks: locks, secrets: map[string]string{}}, stdin)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

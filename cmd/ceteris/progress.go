@@ -52,8 +52,16 @@ func (p *progress) on(e conduct.Event) {
 		p.ended(e)
 	case conduct.EventRound:
 		if p.bar == nil {
-			p.say("round %d of %d is done", e.Round, e.Rounds)
+			stage := ""
+			if e.Stage != experiment.MainStage && e.Stage != "" {
+				stage = " of stage " + report.Plain(e.Stage)
+			}
+			p.say("round %d of %d%s is done", e.Round, e.Rounds, stage)
 		}
+	case conduct.EventEngineGone:
+		p.say("the engine is gone, runs wait until it is back: %s", report.Plain(e.Why))
+	case conduct.EventEngineBack:
+		p.say("the engine is back after %s", report.Duration(e.Waited))
 	}
 }
 
@@ -78,7 +86,7 @@ func (p *progress) update(e conduct.Event) {
 		return
 	}
 	p.mu.Lock()
-	p.now, p.end = fmt.Sprintf("round %d of %d, %s", e.Round, e.Rounds, report.Plain(e.Cell.Label())), time.Time{}
+	p.now, p.end = fmt.Sprintf("round %d of %d, %s", e.Round, e.Rounds, nameOf(e.Cell)), time.Time{}
 	if e.ETA > 0 {
 		p.end = time.Now().Add(e.ETA)
 	}
@@ -105,7 +113,7 @@ func (p *progress) ended(e conduct.Event) {
 	if e.Run.State != experiment.StateOK {
 		value = fmt.Sprintf("%s (%s)", e.Run.State, e.Run.Reason)
 	}
-	line := fmt.Sprintf("[%d/%d] round %d %s: %s", e.Done, e.Total, e.Round, e.Cell.Label(), value)
+	line := fmt.Sprintf("[%d/%d] round %d %s: %s", e.Done, e.Total, e.Round, nameOf(e.Cell), value)
 	switch {
 	case p.bar != nil && e.Run.State == experiment.StateOK:
 		return

@@ -22,6 +22,7 @@ type app struct {
 	now        func() time.Time
 	locks      []string // directories for locks of hosts
 	config     config
+	secrets    map[string]string // values that matrices take from the environment, by name
 	log        *slog.Logger
 }
 
@@ -48,7 +49,7 @@ corrected tests; everything is kept in one SQLite file.`,
 			if verbose {
 				level = slog.LevelDebug
 			}
-			a.log = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
+			a.log = slog.New(a.err.hide.handler(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level})))
 			cfg, err := loadConfig(".", os.Getenv, dbPath)
 			a.config = cfg
 			return err

@@ -12,9 +12,12 @@ import (
 // maxRunLog is the size in bytes above which a log begins anew.
 const maxRunLog = 1 << 20
 
+// logOf is the path of the log beside a database.
+func logOf(database string) string { return database + ".log" }
+
 // openRunLog opens the log beside a database, to append to it.
 func openRunLog(database string) (*os.File, error) {
-	path, flags := database+".log", os.O_WRONLY|os.O_CREATE|os.O_APPEND
+	path, flags := logOf(database), os.O_WRONLY|os.O_CREATE|os.O_APPEND
 	if info, err := os.Stat(path); err == nil && info.Size() > maxRunLog {
 		flags |= os.O_TRUNC
 	}
@@ -30,7 +33,8 @@ func (a *app) logBeside(database string) io.Closer {
 		a.log.Warn("no log beside the database", "err", err)
 		return io.NopCloser(nil)
 	}
-	a.log = slog.New(slog.NewMultiHandler(a.log.Handler(), slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelInfo})))
+	file := a.err.hide.handler(slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	a.log = slog.New(slog.NewMultiHandler(a.log.Handler(), file))
 	a.log.Info("ceteris run", "version", version, "pid", os.Getpid(), "command", os.Args)
 	return f
 }
@@ -42,11 +46,11 @@ func (a *app) logged(show func(conduct.Event)) func(conduct.Event) {
 		case conduct.EventSweep:
 			a.log.Info("sweep", "sweep", e.Sweep, "continued", e.Continued, "images_differ", e.ImagesDiffer)
 		case conduct.EventRunEnded:
-			a.log.Info("run ended", "sweep", e.Sweep, "run", e.Run.ID, "cell", e.Cell.Label(), "round", e.Round,
+			a.log.Info("run ended", "sweep", e.Sweep, "run", e.Run.ID, "cell", nameOf(e.Cell), "round", e.Round,
 				"state", e.Run.State, "reason", e.Run.Reason, "progress", fmt.Sprintf("%d/%d", e.Done, e.Total))
 		case conduct.EventRound:
-			a.log.Info("round done", "sweep", e.Sweep, "round", e.Round)
-		case conduct.EventPreparing, conduct.EventRunBegan:
+			a.log.Info("round done", "sweep", e.Sweep, "stage", e.Stage, "round", e.Round)
+		case conduct.EventPreparing, conduct.EventRunBegan, conduct.EventEngineGone, conduct.EventEngineBack: // the conductor logs the last two
 		}
 		show(e)
 	}

@@ -12,7 +12,8 @@ import (
 // screen is standard error. While a progress bar stands at its foot, everything
 // else that is written, logs and signals included, goes above it.
 type screen struct {
-	w io.Writer
+	w    io.Writer
+	hide mask // what nobody is to read there
 
 	mu   sync.Mutex
 	bars *mpb.Progress // nil: no bar
@@ -20,15 +21,19 @@ type screen struct {
 
 // Write implements io.Writer.
 func (s *screen) Write(p []byte) (int, error) {
+	text := s.hide.text(string(p))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.bars != nil {
 		// What the terminal echoes (^C) has moved the cursor off the bar's start.
-		if _, err := s.bars.Write(append([]byte("\r"), p...)); err == nil {
+		if _, err := s.bars.Write([]byte("\r" + text)); err == nil {
 			return len(p), nil
 		}
 	}
-	return s.w.Write(p)
+	if _, err := io.WriteString(s.w, text); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // bar reports whether there is somebody to watch a bar, and room for it.

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+
+	"github.com/ceteris/ceteris/experiment"
+	"github.com/ceteris/ceteris/experiment/conduct"
+	"github.com/ceteris/ceteris/experiment/matrixfile"
+)
+
+// loadAll reads all matrices and finds out whether each can be measured here: what
+// would fail hours later, fails while somebody is there. Nothing has begun yet: the
+// first signal ends it.
+func (a *app) loadAll(ctx context.Context, o runOptions, files []string) ([]*experiment.Matrix, error) {
+	stopping, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer a.interrupts.onFirst(cancel)()
+	matrices := make([]*experiment.Matrix, len(files))
+	err := a.each(stopping, files, func(i int) (err error) {
+		matrices[i], err = a.load(stopping, files[i], o.runner, true)
+		return err
+	})
+	if err == nil {
+		err = a.each(stopping, files, func(i int) error { return a.fits(stopping, matrices[i], o.acceptShared) })
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, stopped(conduct.Result{Ended: conduct.EndedAborted})
+	case a.interrupts.stopping.Err() != nil:
+		return nil, stopped(conduct.Result{Ended: conduct.EndedDrained})
+	default:
+		return matrices, err
+	}
+}
+
+// each looks at every file. Of several that are wrong, all errors are printed, and the
+// gravest decides the exit code.
+func (a *app) each(ctx context.Context, files []string, look func(i int) error) error {
+	if len(files) == 1 {
+		return look(0)
+	}
+	var codes []int
+	for i, file := range files {
+		err := look(i)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			printError(a.err, ofFile(file, err))
+			codes = append(codes, exitCode(ctx, err))
+		}
+	}
+	if code := gravest(codes); code != exitOK {
+		return &endError{code, errors.New("nothing was begun")}
+	}
+	return nil
+}
+
+// ofFile puts the file before an error that does not name it by itself.
+func ofFile(file string, err error) error {
+	if _, named := errors.AsType[*experiment.FieldError](err); named {
+		return err
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// load reads and checks a matrix and resolves its runner. Images that are needed
+// to choose it are pulled, or only looked for.
+func (a *app) load(ctx context.Context, file, runner string, pull bool) (*experiment.Matrix, error) {
+	m, err := matrixfile.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	name, err := a.chooseRunner(ctx, m, runner, pull)
+	if err != nil {
+		return nil, err
+	}
+	m = m.ForRunner(name)
+	if err := m.ValidateRunner(); err != nil {
+		return nil, err
+	}
+	return m, a.seal(m)
+}
+
+// seal takes the variables that a matrix refers to from the environment, and keeps
+// them from then on out of everything that is written.
+func (a *app) seal(m *experiment.Matrix) error {
+	stored, values, err := secretsOf(m.EnvNames(), os.LookupEnv, userKey)
+	if err != nil {
+		return err
+	}
+	m.Secrets = stored
+	a.err.hide.add(values)
+	maps.Copy(a.secrets, values)
+	return nil
+}
+
+// fits finds out whether a matrix can be planned, and measured on the host that its
+// runner sees.
+func (a *app) fits(ctx context.Context, m *experiment.Matrix, acceptShared bool) error {
+	for _, cell := range m.Cells() {
+		if _, err := m.Plan(cell); err != nil {
+			return err
+		}
+	}
+	if _, _, err := tools(m); err != nil {
+		return err
+	}
+	runner, err := a.newRunner(m.Runner, "")
+	if err != nil {
+		return err
+	}
+	host, err := runner.Check(ctx)
+	if err != nil {
+		return err
+	}
+	if err := m.Requires.Check(host); err != nil {
+		return err
+	}
+	_, err = experiment.Place(m.Place, host.Cores, acceptShared)
+	return err
+}
+
+// checkRunner checks --runner; empty is its absence.
+func checkRunner(name string) error {
+	switch name {
+	case "", experiment.RunnerAuto, experiment.RunnerDocker, experiment.RunnerProcess:
+		return nil
+	default:
+		return &usageError{fmt.Errorf("--runner %s: want auto, docker or process", name)}
+	}
+}
