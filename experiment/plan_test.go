@@ -94,8 +94,8 @@ func TestPlanTellsAllFaults(t *testing.T) {
 	_, err := m.Plan(m.Cells()[0])
 	want := []string{
 		`subject.services.app.limits.memory: ${nobody} has no value here`,
-		`load.measure: "1ms" is shorter than 100ms`,
 		`load.closed.users: "none" is no whole number`,
+		`load.measure: "1ms" is shorter than 100ms`,
 	}
 	var got []string
 	for _, f := range FieldErrors(err) {

@@ -52,13 +52,12 @@ func TestParseTemplateFaults(t *testing.T) {
 	for _, c := range []struct {
 		name, src, want string
 		offset          int
-		notYet          bool
 	}{
 		{name: "not closed", src: "ab ${x", want: `"${x" is not closed`, offset: 3},
 		{name: "empty", src: "${}", want: "${} is no reference"},
 		{name: "arithmetic", src: "${a*2}", want: "${a*2}: arithmetic is refused: a level is text, recorded as it is used"},
 		{name: "no name", src: "${1a}", want: "${1a} is no reference"},
-		{name: "key", src: "é${a.b}", want: "${a.b}: keys of a level are not yet built", offset: 2, notYet: true},
+		{name: "key without factor", src: "é${.b}", want: "${.b} is no reference", offset: 2},
 		{name: "self without port", src: "${self:}", want: `${self:}: "" is no port (1 to 65535)`},
 		{name: "self port 0", src: "${self:0}", want: `${self:0}: "0" is no port (1 to 65535)`},
 		{name: "addr without port", src: "${addr:redis}", want: "${addr:redis}: wants a service and a port"},
@@ -66,9 +65,11 @@ func TestParseTemplateFaults(t *testing.T) {
 		{name: "random of words", src: "${random:a..b}", want: "${random:a..b}: wants two whole numbers"},
 		{name: "random backwards", src: "${random:2..1}", want: "${random:2..1}: no such range"},
 		{name: "random too wide", src: "${random:-9223372036854775808..9223372036854775807}", want: "${random:-9223372036854775808..9223372036854775807}: no such range"},
-		{name: "file", src: "${file:/x}", want: "${file:...} is not yet built", notYet: true},
-		{name: "env", src: "${env:X}", want: "${env:...} is not yet built", notYet: true},
-		{name: "data", src: "${data:X}", want: "${data:...} is not yet built", notYet: true},
+		{name: "file of a relative path", src: "${file:etc/x}", want: "${file:etc/x}: wants an absolute path"},
+		{name: "file of a path with dots", src: "${file:/etc/../x}", want: "${file:/etc/../x}: wants an absolute path"},
+		{name: "env without name", src: "${env:}", want: "${env:}: wants the name of a variable"},
+		{name: "env of no name", src: "${env:A-B}", want: "${env:A-B}: wants the name of a variable"},
+		{name: "data without column", src: "${data:}", want: "${data:}: wants a column of load.data"},
 		{name: "unknown", src: "${vault:X}", want: "${vault:X}: unknown form"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,7 +78,7 @@ func TestParseTemplateFaults(t *testing.T) {
 			if !errors.As(err, &bad) {
 				t.Fatalf("got %v, want a *TemplateError", err)
 			}
-			if bad.Error() != c.want || bad.Offset != c.offset || errors.Is(err, ErrNotYet) != c.notYet {
+			if bad.Error() != c.want || bad.Offset != c.offset {
 				t.Errorf("got %q at %d, want %q at %d", bad, bad.Offset, c.want, c.offset)
 			}
 		})

@@ -1,7 +1,6 @@
 package conduct
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,26 +20,8 @@ type failure struct {
 // Error gives the reason.
 func (f *failure) Error() string { return f.reason }
 
-// slack is added to the hard limit of a run, for starting, for counting logs, and for
-// removing.
-const slack = 30 * time.Second
-
 // closeTimeout bounds the removal of an environment.
 const closeTimeout = time.Minute
-
-// hardLimit is the longest that a run may take: all its own limits, and slack.
-func hardLimit(p experiment.CellPlan) time.Duration {
-	limit := p.Load.Duration() + slack
-	for _, s := range p.Services {
-		if s.Ready != nil {
-			limit += cmp.Or(s.Ready.Within, experiment.DefaultReadyWithin)
-		}
-		for _, c := range s.Confirm {
-			limit += cmp.Or(c.Within, experiment.DefaultConfirmWithin)
-		}
-	}
-	return limit
-}
 
 // oneRun is a run under way.
 type oneRun struct {

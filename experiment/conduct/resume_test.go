@@ -68,6 +68,41 @@ func TestMendBegins(t *testing.T) {
 	}
 }
 
+// Stages run one after another, each with rounds and shuffles of its own; a split
+// round of one is not run again in another.
+func TestMendStages(t *testing.T) {
+	first, second := testCells("a", "b", "c"), testCells("d", "e", "f")
+	for i := range second {
+		second[i].Stage = "second"
+	}
+	cells := append(append([]experiment.Cell{}, first[0], second[0]), first[1], second[1], first[2], second[2])
+	got := mend(nil, cells, 3, 7)
+	want := append(experiment.Schedule(first, 3, 7), experiment.Schedule(second, 3, 7)...)
+	if diff := cmp.Diff(got.Add, want); diff != "" {
+		t.Fatalf("plan of a new sweep (-got +want):\n%s", diff)
+	}
+	b := &book{}
+	b.apply(got)
+	for i := range b.runs[:11] { // three rounds of the first stage and most of one of the second
+		b.runs[i].State = experiment.StateOK
+	}
+	got = mend(b.runs, cells, 3, 7)
+	var superseded []int64
+	for _, r := range got.Superseded {
+		superseded = append(superseded, r.ID)
+	}
+	if diff := cmp.Diff([][]int64{superseded, got.Drop}, [][]int64{{10, 11}, {12}}); diff != "" {
+		t.Errorf("superseded, dropped (-got +want):\n%s", diff)
+	}
+	again := experiment.ScheduleRound(second, 1, 7)
+	for i := range again {
+		again[i].Attempt = 2
+	}
+	if diff := cmp.Diff(got.Add, again); diff != "" {
+		t.Errorf("planned anew (-got +want):\n%s", diff)
+	}
+}
+
 func TestMendRound(t *testing.T) {
 	cells := testCells("a", "b")
 	run := func(id int64, cell string, attempt int, state experiment.RunState) experiment.Run {

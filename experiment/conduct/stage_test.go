@@ -52,6 +52,10 @@ type stage struct {
 	reader experiment.LoadReader
 
 	execFault func(n int) error // of the n-th command inside a service; nil: none
+
+	until    time.Time
+	change   func(*conduct.Conductor) // of what else differs
+	mayLeave bool                     // what an engine that is gone for good keeps
 }
 
 func newStage(t *testing.T) *stage {
@@ -114,11 +118,14 @@ func (s *stage) conduct(ctx context.Context) (conduct.Result, error) {
 	if s.execFault != nil {
 		c.Runner = &flaky{Runner: s.runner, fault: s.execFault}
 	}
+	if s.change != nil {
+		s.change(c)
+	}
 	r, err := c.Conduct(ctx, conduct.Request{
-		Matrix: s.matrix, Drain: s.drain,
+		Matrix: s.matrix, Drain: s.drain, Until: s.until,
 		Invocation: experiment.Invocation{Began: time.Now(), Owner: "test", Command: []string{"run"}, Version: "test"},
 	})
-	if live := s.runner.Live(); live != 0 {
+	if live := s.runner.Live(); live != 0 && !s.mayLeave {
 		s.t.Errorf("%d environments or services are left", live)
 	}
 	return r, err

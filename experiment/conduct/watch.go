@@ -2,8 +2,8 @@ package conduct
 
 import (
 	"context"
-	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,11 +25,11 @@ type watch struct {
 	mu    sync.Mutex
 	gone  map[string]experiment.Exit
 	known map[string]chan struct{} // closed when the waiting for a service is over
-	fault error                    // of the waiting itself
+	fault map[string]error         // of the waiting itself, by service
 }
 
 func newWatch() *watch {
-	w := &watch{gone: map[string]experiment.Exit{}, known: map[string]chan struct{}{}}
+	w := &watch{gone: map[string]experiment.Exit{}, fault: map[string]error{}, known: map[string]chan struct{}{}}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.some, w.mark = context.WithCancel(context.Background())
 	return w
@@ -50,7 +50,7 @@ func (w *watch) add(name string, p experiment.Proc) {
 		}
 		w.mu.Lock()
 		if err != nil {
-			w.fault = errors.Join(w.fault, err)
+			w.fault[name] = err
 		} else {
 			w.gone[name] = exit
 		}
@@ -72,11 +72,16 @@ func (w *watch) exits() map[string]experiment.Exit {
 	return maps.Clone(w.gone)
 }
 
-// lost says why services can no longer be watched, if so.
+// lost says why services can no longer be watched, if so: what goes for one goes for
+// all, so that the first by name speaks.
 func (w *watch) lost() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.fault
+	names := slices.Sorted(maps.Keys(w.fault))
+	if len(names) == 0 {
+		return nil
+	}
+	return w.fault[names[0]]
 }
 
 // endOf gives the end of a service, waiting a little for it to become known.
