@@ -93,6 +93,12 @@ type Execer interface {
 	ReadFile(ctx context.Context, path string) ([]byte, error)
 }
 
+// Resolver is a Proc that knows what ${self:PORT} and ${file:PATH} stand for in its
+// service: steps that are asked after its launch hold them still.
+type Resolver interface {
+	Resolve(ref Ref) (string, bool)
+}
+
 // VolumeKeeper is an Env that can copy the volumes of a service, as a tar stream with
 // one directory for each volume, named by it.
 type VolumeKeeper interface {

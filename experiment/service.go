@@ -205,6 +205,20 @@ func (s Service) Texts() (argv, env []string, err error) {
 	return argv, env, nil
 }
 
+// FileTexts gives the content of each file of a service in which no reference is
+// left, by path. An unresolved reference is an error that names it.
+func (s Service) FileTexts() (map[string]string, error) {
+	texts := make(map[string]string, len(s.Files))
+	for _, f := range s.Files {
+		text, ok := f.Content.Literal()
+		if !ok {
+			return nil, fmt.Errorf("service %s: file %s: %s is not resolved", s.Name, f.Path, f.Content.Refs()[0])
+		}
+		texts[f.Path] = text
+	}
+	return texts, nil
+}
+
 // Link is a link of one cell.
 type Link struct {
 	From, To string
