@@ -127,6 +127,21 @@ func TestJudgeRun(t *testing.T) {
 			[]func(*experiment.Outcome){observe("generator.cpu", 0.93)},
 			[]found{{"generator-cpu", invalid, "generator used 0.93 of its 1 core (limit 80%)"}},
 		},
+		"host-suspended": {
+			[]func(*experiment.Outcome){change(func(o *experiment.Outcome) { o.Clocks.Apart = 1001 * time.Millisecond })},
+			[]found{{"host-suspended", invalid, "the wall clock moved by 1.001s against the monotonic clock (limit 1s)"}},
+		},
+		"host-suspended: the clock was set back": {
+			[]func(*experiment.Outcome){change(func(o *experiment.Outcome) { o.Clocks.Apart = -2 * time.Hour })},
+			[]found{{"host-suspended", invalid, "the wall clock moved by -2h0m0s against the monotonic clock (limit 1s)"}},
+		},
+		"host-suspended at the limit": {[]func(*experiment.Outcome){change(func(o *experiment.Outcome) { o.Clocks.Apart = -time.Second })}, nil},
+		"conductor-paused": {
+			[]func(*experiment.Outcome){change(func(o *experiment.Outcome) { o.Clocks.Late = 5 * time.Second })},
+			[]found{{"conductor-paused", invalid, "a tick of the conductor came 5s late in the measured window (limit 1s)"}},
+		},
+		"conductor-paused at the limit": {[]func(*experiment.Outcome){change(func(o *experiment.Outcome) { o.Clocks.Late = time.Second })}, nil},
+
 		"generator-cpu at the limit": {[]func(*experiment.Outcome){observe("generator.cpu", 0.80)}, nil},
 		"generator-cpu of two cores": {
 			[]func(*experiment.Outcome){

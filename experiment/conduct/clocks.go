@@ -1,7 +1,6 @@
 package conduct
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -37,10 +36,10 @@ const tick = 100 * time.Millisecond
 // ticker looks at the clocks during a run, so that a host that slept and a conductor
 // that was stopped do not pass for a slow subject.
 type ticker struct {
-	read   func() Clocks
-	first  Clocks
-	cancel context.CancelFunc
-	done   sync.WaitGroup
+	read  func() Clocks
+	first Clocks
+	quit  chan struct{}
+	done  sync.WaitGroup
 
 	mu   sync.Mutex
 	last Clocks
@@ -55,8 +54,7 @@ type gap struct {
 }
 
 func startTicker(read func() Clocks) *ticker {
-	ctx, cancel := context.WithCancel(context.Background())
-	t := &ticker{read: read, first: read(), cancel: cancel}
+	t := &ticker{read: read, first: read(), quit: make(chan struct{})}
 	t.last = t.first
 	ticks := time.NewTicker(tick)
 	t.done.Go(func() {
@@ -65,7 +63,7 @@ func startTicker(read func() Clocks) *ticker {
 			select {
 			case <-ticks.C:
 				t.look()
-			case <-ctx.Done():
+			case <-t.quit:
 				return
 			}
 		}
@@ -90,7 +88,7 @@ func (t *ticker) look() {
 
 // stop ends the ticking, after one last look.
 func (t *ticker) stop() {
-	t.cancel()
+	close(t.quit)
 	t.done.Wait()
 	t.look()
 }

@@ -1,0 +1,153 @@
+package conduct_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ceteris/ceteris/experiment/conduct"
+	"github.com/ceteris/ceteris/runners/fake"
+)
+
+// night is a stage in which time passes, and what it tells of its engine.
+func night(t *testing.T) (s *stage, told func() []string) {
+	t.Helper()
+	s = newStage(t)
+	s.script.Instant = false
+	var heard []string
+	s.on = func(e conduct.Event) {
+		switch e.Kind {
+		case conduct.EventEngineGone:
+			heard = append(heard, "gone: "+e.Why)
+		case conduct.EventEngineBack:
+			heard = append(heard, fmt.Sprintf("back after %v", e.Waited))
+		default:
+		}
+	}
+	return s, func() []string { return heard }
+}
+
+var someService = regexp.MustCompile(`watch service \w+:`)
+
+const gone = "fake: no container engine answers"
+
+// An engine that goes and comes back costs the run under way, which is tried once
+// more; nothing is left, lost or doubled.
+func TestEngineComesBack(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		outages []fake.Outage
+		told    []string
+		states  map[string]int
+	}{
+		{
+			"under load",
+			[]fake.Outage{{Run: 2, After: 3 * time.Second, For: 30 * time.Second}},
+			[]string{"gone: " + gone, "back after 31.5s"},
+			map[string]int{"ok": 12, "failed:infrastructure (services are out of sight: watch service SOME: no container engine answers\nremove the environment: close 2: " + gone + ")": 1},
+		},
+		{
+			"between runs",
+			[]fake.Outage{{Run: 3, For: 5 * time.Second}},
+			[]string{"gone: " + gone, "back after 7.5s"},
+			map[string]int{"ok": 12, "failed:infrastructure (open an environment: " + gone + ")": 1},
+		},
+		{
+			"again and again, with runs between",
+			[]fake.Outage{{Run: 1, For: time.Second}, {Run: 3, For: time.Second}, {Run: 7, For: time.Second}, {Run: 9, For: time.Second}, {Run: 13, For: time.Second}, {Run: 15, For: time.Second}},
+			[]string{"gone: " + gone, "back after 1.5s", "gone: " + gone, "back after 1.5s", "gone: " + gone, "back after 1.5s", "gone: " + gone, "back after 1.5s", "gone: " + gone, "back after 1.5s", "gone: " + gone, "back after 1.5s"},
+			map[string]int{"ok": 12, "failed:infrastructure (open an environment: " + gone + ")": 6},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, told := night(t)
+				s.script.Outages = tc.outages
+				if r := s.mustConduct(); r.Ended != conduct.EndedDone || r.Missing != 0 {
+					t.Errorf("ended %s, %d missing; want done, none", r.Ended, r.Missing)
+				}
+				if diff := cmp.Diff(told(), tc.told); diff != "" {
+					t.Errorf("told (-got +want):\n%s", diff)
+				}
+				got := map[string]int{}
+				for state, n := range s.states() { // any service may be missed first
+					got[someService.ReplaceAllString(state, "watch service SOME:")] += n
+				}
+				if diff := cmp.Diff(got, tc.states); diff != "" {
+					t.Errorf("runs by state (-got +want):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// An engine that stays away ends the invocation, and the next one goes on.
+func TestEngineStaysAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, told := night(t)
+		s.script.Outages = []fake.Outage{{Run: 6, After: time.Second}}
+		s.mayLeave = true
+		began := time.Now()
+		r := s.mustConduct()
+		if want := "the engine did not come back within 10m0s: " + gone; r.Ended != conduct.EndedEngineGone || r.Why != want {
+			t.Errorf("ended %s (%s), want %s (%s)", r.Ended, r.Why, conduct.EndedEngineGone, want)
+		}
+		if took := time.Since(began); took < 10*time.Minute || took > 11*time.Minute {
+			t.Errorf("took %v, want the patience of 10 minutes after half a minute of runs", took)
+		}
+		if diff := cmp.Diff(told(), []string{"gone: " + gone}); diff != "" {
+			t.Errorf("told (-got +want):\n%s", diff)
+		}
+		s.script.Outages, s.mayLeave = nil, false
+		if r := s.mustConduct(); r.Ended != conduct.EndedDone {
+			t.Errorf("ended %s", r.Ended)
+		}
+		if got := s.states()["ok"]; got != 12 {
+			t.Errorf("%d runs are ok after going on, want 12", got)
+		}
+	})
+}
+
+// Whoever wants to stop need not wait for the engine.
+func TestStopWhileEngineIsGone(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		stop func(s *stage, abort context.CancelFunc)
+		want conduct.Ending
+	}{
+		{"drain", func(s *stage, _ context.CancelFunc) { close(s.drain) }, conduct.EndedDrained},
+		{"abort", func(_ *stage, abort context.CancelFunc) { abort() }, conduct.EndedAborted},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t)
+				s.script.Instant = false
+				s.script.Outages = []fake.Outage{{Run: 1, After: time.Second}}
+				s.mayLeave = true
+				ctx, abort := context.WithCancel(t.Context())
+				defer abort()
+				var asked time.Time
+				s.on = func(e conduct.Event) {
+					if e.Kind == conduct.EventEngineGone {
+						time.AfterFunc(time.Minute, func() {
+							asked = time.Now()
+							tc.stop(s, abort)
+						})
+					}
+				}
+				r, err := s.conduct(ctx)
+				if err != nil || r.Ended != tc.want {
+					t.Errorf("ended %s, %v; want %s", r.Ended, err, tc.want)
+				}
+				if late := time.Since(asked); late != 0 {
+					t.Errorf("it took %v to stop", late)
+				}
+			})
+		})
+	}
+}
