@@ -1,6 +1,9 @@
 package experiment
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Unit is a base unit.
 type Unit string
@@ -108,32 +111,43 @@ func serviceMetrics() []Metric {
 	}
 }
 
-// MetricByName describes a metric. Unknown names have no direction, no unit and
-// the ratio scale, and known is false.
+// MetricByName describes a metric, alone or of one phase or request (MetricName).
+// Unknown names have no direction, no unit and the ratio scale, and known is false.
 func MetricByName(name string) (m Metric, known bool) {
+	n := SplitMetricName(name)
+	m, known = baseMetric(n.Base)
+	if strings.Contains(n.Base, ".") && n.Request != "" {
+		m, known = Metric{}, false // services do not know requests apart
+	}
+	m.Name = name
+	return filled(m), known
+}
+
+func baseMetric(name string) (Metric, bool) {
+	if name == MetricCeiling {
+		return Metric{Unit: UnitPerSecond, Better: HigherIsBetter, Help: "achieved where more is offered than can be sustained, mean over the rungs of a ladder that are not"}, true
+	}
 	if service, base, ok := strings.Cut(name, "."); ok && service != "" {
-		for _, s := range serviceMetrics() {
-			if s.Name == base {
-				s.Name = name
-				return filled(s), true
-			}
+		i := slices.IndexFunc(serviceMetrics(), func(s Metric) bool { return s.Name == base })
+		if i < 0 {
+			return Metric{}, false
 		}
-		return filled(Metric{Name: name}), false
+		return serviceMetrics()[i], true
 	}
 	for _, r := range requestMetrics() {
 		if r.Name == name {
-			return filled(r), true
+			return r, true
 		}
 	}
 	for prefix, help := range quantilePrefixes() {
 		if q, ok := quantiles()[strings.TrimPrefix(name, prefix)]; ok && strings.HasPrefix(name, prefix) {
-			return filled(Metric{Name: name, Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Q: q, Help: help}), true
+			return Metric{Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Q: q, Help: help}, true
 		}
 		if name == prefix+maximum && prefix != latenessPrefix {
-			return filled(Metric{Name: name, Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "largest " + help}), true
+			return Metric{Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "largest " + help}, true
 		}
 	}
-	return filled(Metric{Name: name}), false
+	return Metric{}, false
 }
 
 func filled(m Metric) Metric {
