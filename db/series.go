@@ -27,7 +27,7 @@ func insertSeries(ctx context.Context, tx *sql.Tx, o experiment.Outcome) error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	insert, err := tx.PrepareContext(ctx, `INSERT INTO series_points (run, service, metric, axis, per, points) VALUES (?, ?, ?, ?, ?, ?)`)
+	insert, err := tx.PrepareContext(ctx, `INSERT INTO series_points (run, service, metric, axis, slices, base, per, points) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return err
 	}
@@ -40,8 +40,8 @@ func insertSeries(ctx context.Context, tx *sql.Tx, o experiment.Outcome) error {
 			return fmt.Errorf("times of the series of %q: %w", service, err)
 		}
 		for _, metric := range slices.Sorted(maps.Keys(of)) {
-			per, points := of[metric].encode(times)
-			if _, err := insert.ExecContext(ctx, o.Run.ID, service, metric, axis, per, points); err != nil {
+			e := of[metric].encode(times)
+			if _, err := insert.ExecContext(ctx, o.Run.ID, service, metric, axis, len(times), e.base, e.per, e.points); err != nil {
 				return fmt.Errorf("series %s of %q: %w", metric, service, err)
 			}
 		}
@@ -95,26 +95,43 @@ func (t tracks) times() []int64 {
 	return slices.Sorted(maps.Keys(moments))
 }
 
-// encode gives the values along the times as a JSON array of whole numbers, null
-// where there is none, and by what they are to be divided.
-func (t track) encode(times []int64) (per float64, points string) {
-	per = t.divisor()
+// encoded is a track as it is stored: the value of a slice is base plus its point,
+// divided by per.
+type encoded struct {
+	base, per float64
+	points    any // JSON array along the times, null where there is no value; nil if every point is 0
+}
+
+// encode makes whole numbers of the values. Most of them are small: base is the
+// smallest.
+func (t track) encode(times []int64) encoded {
+	e := encoded{per: t.divisor(), base: math.Inf(1)}
+	varies := len(t) < len(times)
+	whole := make(track, len(t))
+	for at, v := range t {
+		whole[at] = math.Round(v * e.per)
+		e.base = min(e.base, whole[at])
+	}
 	p := []byte{'['}
 	for i, at := range times {
 		if i > 0 {
 			p = append(p, ',')
 		}
-		if v, ok := t[at]; ok {
-			p = strconv.AppendFloat(p, math.Round(v*per), 'f', -1, 64)
+		if v, ok := whole[at]; ok {
+			p = strconv.AppendFloat(p, v-e.base, 'f', -1, 64)
+			varies = varies || v != e.base
 		} else {
 			p = append(p, "null"...)
 		}
 	}
-	return per, string(append(p, ']'))
+	if varies {
+		e.points = string(append(p, ']'))
+	}
+	return e
 }
 
 // divisor is 1 where all values are whole. Else it is the power of ten that leaves
-// the largest of them six digits, or millionths (microseconds, for a latency) if
+// the largest of them five digits, or millionths (microseconds, for a latency) if
 // those are four digits or more.
 func (t track) divisor() float64 {
 	largest, whole := 0.0, true
@@ -126,7 +143,7 @@ func (t track) divisor() float64 {
 	if whole {
 		return per
 	}
-	for largest*per < 1e5 && per < 1e6 {
+	for largest*per < 1e4 && per < 1e6 {
 		per *= 10
 	}
 	for largest*per < 1e3 && per < 1e21 {

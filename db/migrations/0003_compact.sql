@@ -27,8 +27,10 @@ CREATE TABLE series_points (
     service TEXT    NOT NULL,              -- '' for request metrics
     metric  TEXT    NOT NULL,
     axis    INTEGER NOT NULL,              -- of series_times
-    per     REAL    NOT NULL,              -- by which points are divided: values in base units
-    points  TEXT    NOT NULL,              -- JSON array along the axis; null where a slice has no value
+    slices  INTEGER NOT NULL,              -- of the axis, from its first on
+    base    REAL    NOT NULL,              -- is added to each point
+    per     REAL    NOT NULL,              -- then divides it: values in base units
+    points  TEXT,                          -- JSON array along the axis, null where a slice has no value; NULL if all are 0
     PRIMARY KEY (run, service, metric)
 ) STRICT;
 
@@ -38,8 +40,8 @@ SELECT dense_rank() OVER (ORDER BY run, service),
        at_ms
 FROM series_slices;
 
-INSERT INTO series_points (run, service, metric, axis, per, points)
-SELECT run, service, metric, axis, 1, json_group_array(value)
+INSERT INTO series_points (run, service, metric, axis, slices, base, per, points)
+SELECT run, service, metric, axis, count(*), 0, 1, json_group_array(value)
 FROM (
     SELECT s.run, s.service, w.metric, s.axis, json_extract(s.points, '$[' || c.position || ']') AS value
     FROM (SELECT *, dense_rank() OVER (ORDER BY run, service) AS axis FROM series_slices) s

@@ -4,11 +4,16 @@
 
 CREATE VIEW series AS
 -- One row a run, service, metric and slice: how the run went. at_ms counts from the window's start.
-SELECT s.run, s.service, s.metric, t.at_ms, p.value / s.per AS value
+SELECT s.run, s.service, s.metric, t.at_ms, (s.base + p.value) / s.per AS value
 FROM series_points s
 JOIN json_each(s.points) p
 JOIN series_times t ON t.axis = s.axis AND t.position = p.key
-WHERE p.value IS NOT NULL;
+WHERE p.value IS NOT NULL
+UNION ALL
+SELECT s.run, s.service, s.metric, t.at_ms, s.base / s.per
+FROM series_points s
+JOIN series_times t ON t.axis = s.axis AND t.position < s.slices
+WHERE s.points IS NULL;
 
 CREATE VIEW comparisons AS
 -- One row a cell and metric: the cell against the baseline of its stage and condition, with what it was judged by.
