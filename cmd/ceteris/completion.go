@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 )
@@ -52,4 +53,37 @@ func newHelpCommand() *cobra.Command {
 			return topic.Help()
 		},
 	}
+}
+
+// completeSweeps offers the sweeps of the database for the argument SWEEP: the names
+// of matrices, each with its newest sweep, and latest. What cannot be read offers
+// nothing.
+func (a *app) completeSweeps(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	const none = cobra.ShellCompDirectiveNoFileComp
+	if len(args) > 0 {
+		return nil, none
+	}
+	cfg, err := loadConfig(".", os.Getenv, cmd.Flag("db").Value.String())
+	if err != nil {
+		return nil, none
+	}
+	a.config = cfg
+	r, err := a.openReader(cmd.Context())
+	if err != nil {
+		return nil, none
+	}
+	defer r.Close()
+	all, err := r.Sweeps(cmd.Context())
+	if err != nil || len(all) == 0 {
+		return nil, none
+	}
+	offered := []cobra.Completion{cobra.CompletionWithDesc("latest", "the newest of all")}
+	seen := map[string]bool{}
+	for _, s := range all { // the newest first
+		if !seen[s.Name] {
+			seen[s.Name] = true
+			offered = append(offered, cobra.CompletionWithDesc(s.Name, fmt.Sprintf("sweep %d, %s", s.ID, sweepState(s))))
+		}
+	}
+	return offered, none | cobra.ShellCompDirectiveKeepOrder
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -23,12 +24,17 @@ type mask struct {
 	replace *strings.Replacer
 }
 
-// add makes values secret. Of one that has several lines, each line is.
+// add makes values secret, also as JSON has them. Of one that has several lines, each
+// line is.
 func (m *mask) add(values map[string]string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, value := range values {
-		for _, v := range append(strings.Split(value, "\n"), value) {
+		quoted, err := json.Marshal(value)
+		if err != nil {
+			panic("mask: " + err.Error()) // a broken invariant: every string has a form
+		}
+		for _, v := range append(strings.Split(value, "\n"), value, string(quoted[1:len(quoted)-1])) {
 			if len(v) >= leastMasked && !slices.Contains(m.values, v) {
 				m.values = append(m.values, v)
 			}

@@ -70,6 +70,9 @@ corrected tests; everything is kept in one SQLite file.`,
 	root.SetHelpCommand(newHelpCommand())
 	root.CompletionOptions.DisableDefaultCmd = true
 	for _, cmd := range append(root.Commands(), root) {
+		if strings.Contains(cmd.Use, "SWEEP") {
+			cmd.ValidArgsFunction = a.completeSweeps
+		}
 		if check := cmd.Args; check != nil {
 			cmd.Args = func(cmd *cobra.Command, args []string) error {
 				if err := check(cmd, args); err != nil {

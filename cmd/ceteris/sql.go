@@ -43,15 +43,19 @@ func newSQLCommand(a *app) *cobra.Command {
 }
 
 func (a *app) sql(ctx context.Context, format report.Format, query string) error {
-	if strings.TrimSpace(query) == "" {
+	first, rest := statements(query)
+	switch {
+	case first == "":
 		return &usageError{errors.New("the query is empty")}
+	case rest != "":
+		return &usageError{fmt.Errorf("the query has a second statement, and one only is answered: %s", cut(rest, 60))}
 	}
 	r, err := a.openReader(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	cols, rows, err := r.Query(ctx, query)
+	cols, rows, err := r.Query(ctx, first)
 	if err != nil {
 		return &usageError{fmt.Errorf("query: %w", err)}
 	}
