@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -17,18 +18,12 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// answer is what a service gave: a body, or a fault of the answer itself.
-type answer struct {
-	body  []byte
-	fault string
-}
-
-func (a answer) has(text string) bool { return bytes.Contains(a.body, []byte(text)) }
-
 // maxAnswer bounds what is read of one answer.
 const maxAnswer = 1 << 20
 
-func ask(ctx context.Context, s experiment.Step, t Target) (answer, error) {
+// ask gives the answer to a step, or what is at fault with it; the error is for what
+// could not be asked.
+func ask(ctx context.Context, s experiment.Step, t Target) (body []byte, fault string, err error) {
 	switch {
 	case len(s.Run) > 0:
 		return askCommand(ctx, s, t)
@@ -36,33 +31,59 @@ func ask(ctx context.Context, s experiment.Step, t Target) (answer, error) {
 		return askHTTP(ctx, s, t)
 	case s.Log != "":
 		return askLog(ctx, s, t)
+	case !s.File.IsZero():
+		return askFile(ctx, s, t)
 	case s.Port != 0:
-		return answer{}, tryPort(ctx, s.Port, t)
+		return nil, "", tryPort(ctx, s.Port, t)
 	default:
-		return answer{}, errors.New("the step asks nothing")
+		return nil, "", errors.New("the step asks nothing")
 	}
 }
 
-func askCommand(ctx context.Context, s experiment.Step, t Target) (answer, error) {
+func askCommand(ctx context.Context, s experiment.Step, t Target) ([]byte, string, error) {
 	if t.Exec == nil {
-		return answer{}, errors.New("commands cannot run in this service")
+		return nil, "", errors.New("commands cannot run in this service")
 	}
 	argv := make([]string, len(s.Run))
 	for i, a := range s.Run {
 		text, ok := a.Literal()
 		if !ok {
-			return answer{}, fmt.Errorf("%s is not resolved", a.Refs()[0])
+			return nil, "", fmt.Errorf("%s is not resolved", a.Refs()[0])
 		}
 		argv[i] = text
 	}
 	res, err := t.Exec.Exec(ctx, argv)
 	if err != nil {
-		return answer{}, fmt.Errorf("run %s: %w", argv[0], err)
+		return nil, "", fmt.Errorf("run %s: %w", argv[0], err)
 	}
-	if res.Code != 0 {
-		return answer{fault: fmt.Sprintf("%s ended with %d: %s", argv[0], res.Code, clip(string(res.Output)))}, nil
+	return res.Output[:min(len(res.Output), maxAnswer)], CommandFault(argv[0], res), nil
+}
+
+// CommandFault says what is at fault with the end of a command; empty if nothing is.
+func CommandFault(name string, res experiment.ExecResult) string {
+	if res.Code == 0 {
+		return ""
 	}
-	return answer{body: res.Output}, nil
+	return strings.TrimSuffix(fmt.Sprintf("%s ended with %d: %s", name, res.Code, clip(string(res.Output))), ": ")
+}
+
+func askFile(ctx context.Context, s experiment.Step, t Target) ([]byte, string, error) {
+	if t.Exec == nil {
+		return nil, "", errors.New("files of this service cannot be read")
+	}
+	path, ok := s.File.Literal()
+	if !ok {
+		return nil, "", fmt.Errorf("%s is not resolved", s.File.Refs()[0])
+	}
+	body, err := t.Exec.ReadFile(ctx, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "there is no file " + path, nil
+	case err != nil:
+		return nil, "", fmt.Errorf("read %s: %w", path, err)
+	default:
+		return body[:min(len(body), maxAnswer)], "", nil
+	}
 }
 
 // SplitHTTP takes ":PORT/PATH" apart; the path is "/" if there is none.
@@ -76,25 +97,25 @@ func SplitHTTP(form string) (port int, path string, err error) {
 	return port, "/" + tail, nil
 }
 
-func askHTTP(ctx context.Context, s experiment.Step, t Target) (answer, error) {
+func askHTTP(ctx context.Context, s experiment.Step, t Target) ([]byte, string, error) {
 	form, ok := s.HTTP.Literal()
 	if !ok {
-		return answer{}, fmt.Errorf("%s is not resolved", s.HTTP.Refs()[0])
+		return nil, "", fmt.Errorf("%s is not resolved", s.HTTP.Refs()[0])
 	}
 	port, path, err := SplitHTTP(form)
 	if err != nil {
-		return answer{}, err
+		return nil, "", err
 	}
 	addr, err := t.Addr(port)
 	if err != nil {
-		return answer{}, err
+		return nil, "", err
 	}
 	if t.Owns != nil && !t.Owns(addr) {
-		return answer{}, fmt.Errorf("the socket at %s is not its own", addr)
+		return nil, "", fmt.Errorf("the socket at %s is not its own", addr)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, nil)
 	if err != nil {
-		return answer{}, err
+		return nil, "", err
 	}
 	// No proxy of the environment, no connection left open: nothing of this may
 	// reach into the measurement.
@@ -104,27 +125,27 @@ func askHTTP(ctx context.Context, s experiment.Step, t Target) (answer, error) {
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return answer{}, err
+		return nil, "", err
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return answer{}, err
+		return nil, "", err
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 399 {
-		return answer{fault: fmt.Sprintf("HTTP %d from %s", resp.StatusCode, form)}, nil
+		return nil, fmt.Sprintf("HTTP %d from %s", resp.StatusCode, form), nil
 	}
-	return answer{body: body}, nil
+	return body, "", nil
 }
 
-func askLog(ctx context.Context, s experiment.Step, t Target) (answer, error) {
+func askLog(ctx context.Context, s experiment.Step, t Target) ([]byte, string, error) {
 	pattern, err := regexp.Compile(s.Log)
 	if err != nil {
-		return answer{}, err
+		return nil, "", err
 	}
 	r, err := t.Logs(ctx)
 	if err != nil {
-		return answer{}, fmt.Errorf("read log: %w", err)
+		return nil, "", fmt.Errorf("read log: %w", err)
 	}
 	defer r.Close()
 	times, seen := max(s.Times, 1), 0
@@ -136,13 +157,13 @@ func askLog(ctx context.Context, s experiment.Step, t Target) (answer, error) {
 			matched.Write(line)
 		}
 		if seen >= times {
-			return answer{body: matched.Bytes()}, nil
+			return matched.Bytes(), "", nil
 		}
 		if errors.Is(err, io.EOF) {
-			return answer{fault: fmt.Sprintf("the log matched %q %d times of %d", s.Log, seen, times)}, nil
+			return nil, fmt.Sprintf("the log matched %q %d times of %d", s.Log, seen, times), nil
 		}
 		if err != nil {
-			return answer{}, fmt.Errorf("read log: %w", err)
+			return nil, "", fmt.Errorf("read log: %w", err)
 		}
 	}
 }

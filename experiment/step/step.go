@@ -1,6 +1,9 @@
-// Package step evaluates one step of the matrix language (ready, confirm) against
-// a service: it runs a command, asks over HTTP, reads the log, or tries a port.
-// It decides nothing beyond the step: what a failure means is the caller's.
+// Package step evaluates one step of the matrix language (ready, prepare, confirm,
+// collect) against a service: it runs a command, asks over HTTP, reads the log or a
+// file, or tries a port; it takes values out of the answer and compares them with
+// what is expected. It decides nothing beyond the step: what a failure means is the
+// caller's, and a step with an image of its own is launched by the caller, too, who
+// hands its output to Judge.
 package step
 
 import (
@@ -9,12 +12,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// Target is the service that a step is written under.
+// Target is the service that a step asks.
 type Target struct {
 	Name string
 	Addr func(port int) (string, error)                   // HOST:PORT as reached by the conductor, for a declared port
@@ -22,6 +26,74 @@ type Target struct {
 	Logs func(ctx context.Context) (io.ReadCloser, error) // all output so far
 	Gone func() (experiment.Exit, bool)                   // whether the service has ended; nil: unknown
 	Owns func(addr string) bool                           // whether the listening socket at HOST:PORT is the service's own; nil: not asked
+}
+
+// Answer is what a step came to.
+type Answer struct {
+	Body          []byte            // at most 1 MiB
+	Values        map[string]string // taken from it, verbatim; what is not in it is absent
+	Fault         string            // of the answer itself: an HTTP error, a command that fails; empty if there is none
+	Confirmations []experiment.Confirmation
+}
+
+// Err is what keeps the step from holding: the fault, or the first expectation that is
+// not met.
+func (a Answer) Err() error {
+	if a.Fault != "" {
+		return errors.New(a.Fault)
+	}
+	for _, c := range a.Confirmations {
+		if !c.OK {
+			return fmt.Errorf("%s is %q, not %q", c.Name, c.Got, c.Want)
+		}
+	}
+	return nil
+}
+
+// Ask asks once, for s.Within at most (default experiment.DefaultConfirmWithin). An
+// answer of the wrong kind is the Answer's fault; the error, which names service and
+// step, is for what could not be asked at all.
+func Ask(ctx context.Context, s experiment.Step, t Target) (Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.Within, experiment.DefaultConfirmWithin))
+	defer cancel()
+	return once(ctx, s, t)
+}
+
+func once(ctx context.Context, s experiment.Step, t Target) (Answer, error) {
+	body, fault, err := ask(ctx, s, t)
+	if err != nil {
+		return Answer{}, fmt.Errorf("service %s: %w", t.Name, err)
+	}
+	if fault != "" {
+		return Answer{Body: body, Fault: fault}, nil
+	}
+	return Judge(s, t.Name, body), nil
+}
+
+// Judge takes the values out of an answer that is known, and compares them.
+func Judge(s experiment.Step, service string, body []byte) Answer {
+	values, fault := extract(s, body)
+	return Answer{Body: body, Values: values, Confirmations: compare(s, service, body, values, fault)}
+}
+
+// Describe names what a step asks, for messages.
+func Describe(s experiment.Step) string {
+	switch {
+	case len(s.Run) > 0:
+		words := make([]string, len(s.Run))
+		for i, w := range s.Run {
+			words[i] = w.String()
+		}
+		return "run " + clip(strings.Join(words, " "))
+	case !s.HTTP.IsZero():
+		return "http " + s.HTTP.String()
+	case s.Log != "":
+		return "log " + s.Log
+	case !s.File.IsZero():
+		return "file " + s.File.String()
+	default:
+		return fmt.Sprintf("port %d", s.Port)
+	}
 }
 
 // tryTimeout bounds one try of a step, so that a service that accepts and never
@@ -70,62 +142,32 @@ func ended(t Target) (experiment.Exit, bool) {
 func try(ctx context.Context, s experiment.Step, t Target) error {
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	a, err := ask(ctx, s, t)
-	if err != nil {
+	body, fault, err := ask(ctx, s, t)
+	switch {
+	case err != nil:
 		return err
+	case fault != "":
+		return errors.New(fault)
+	default:
+		return Judge(s, t.Name, body).Err()
 	}
-	if a.fault != "" {
-		return errors.New(a.fault)
-	}
-	for _, c := range compare(s, t.Name, a) {
-		if !c.OK {
-			return fmt.Errorf("%s is %q, not %q", c.Name, c.Got, c.Want)
-		}
-	}
-	return nil
 }
 
-// Confirm asks once, for s.Within at most (default
-// experiment.DefaultConfirmWithin), and compares every expectation. An answer of the wrong kind
-// (an HTTP error, a command that fails, no JSON) is a Confirmation that is not
-// OK; the error is for what could not be asked at all.
+// Confirm asks once and gives every expectation. An answer of the wrong kind is a
+// Confirmation that is not OK; the error is for what could not be asked at all.
 func Confirm(ctx context.Context, s experiment.Step, t Target) ([]experiment.Confirmation, error) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.Within, experiment.DefaultConfirmWithin))
-	defer cancel()
-	a, err := ask(ctx, s, t)
+	a, err := Ask(ctx, s, t)
 	if err != nil {
-		return nil, fmt.Errorf("confirm service %s: %w", t.Name, err)
+		return nil, fmt.Errorf("confirm %w", err)
 	}
-	if a.fault != "" {
-		return []experiment.Confirmation{{Service: t.Name, Name: "answer", Want: "an answer", Got: a.fault}}, nil
-	}
-	return compare(s, t.Name, a), nil
+	return a.Confirmed(t.Name), nil
 }
 
-// compare checks the expectations of a step against an answer.
-func compare(s experiment.Step, service string, a answer) []experiment.Confirmation {
-	var out []experiment.Confirmation
-	if want, _ := s.Has.Literal(); want != "" {
-		c := experiment.Confirmation{Service: service, Name: "answer", Want: want, OK: a.has(want)}
-		if c.Got = want; !c.OK {
-			c.Got = clip(string(a.body))
-		}
-		out = append(out, c)
+// Confirmed gives the expectations of a step of confirm; a fault of the answer is one
+// that is not met.
+func (a Answer) Confirmed(service string) []experiment.Confirmation {
+	if a.Fault != "" {
+		return []experiment.Confirmation{{Service: service, Name: answerName, Want: "an answer", Got: a.Fault}}
 	}
-	if len(s.Is) == 0 {
-		return out
-	}
-	values, fault := extract(s.JSON, a.body)
-	for _, e := range s.Is {
-		want, _ := e.Value.Literal()
-		got, ok := values[e.Name]
-		if !ok {
-			got = fault
-			if got == "" {
-				got = "absent"
-			}
-		}
-		out = append(out, experiment.Confirmation{Service: service, Name: e.Name, Want: want, Got: got, OK: ok && got == want})
-	}
-	return out
+	return a.Confirmations
 }
