@@ -109,6 +109,14 @@ type VolumeKeeper interface {
 	RestoreVolumes(ctx context.Context, s Service, r io.Reader) error
 }
 
+// SnapshotWriter writes a snapshot, which is there for others once it is committed,
+// whole. Exactly one of Commit and Abort ends it.
+type SnapshotWriter interface {
+	io.Writer
+	Commit() error
+	Abort() error
+}
+
 // ExecResult is the end of a command inside a service.
 type ExecResult struct {
 	Code   int
@@ -126,6 +134,15 @@ type ProbeTarget struct {
 	Runner string
 	Host   Host // runs the services
 	Procs  map[string]Proc
+	Pages  []ScrapePage
+}
+
+// ScrapePage is a page of a service to be read under load. References are resolved.
+type ScrapePage struct {
+	Service string
+	Addrs   []string // HOST:PORT as reached by the conductor, of each replica
+	Path    string
+	Scrape  Scrape
 }
 
 // Probe measures something beside the services: host, engine. One that sees only
