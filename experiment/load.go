@@ -160,10 +160,19 @@ type LoadResult struct {
 	Observations []Observation
 	Series       []SeriesPoint
 	Histograms   []Histogram
-	Statuses     map[string]int64 // responses completed in the window, by status
-	Errors       map[string]int64 // failures in the window, by kind: timeout, reset, refused, connect, eof, protocol, status
-	Window       time.Duration    // length of the measured window
-	Total        Totals           // over all phases
+	Statuses     map[string]int64  // responses completed in the window, by status
+	Errors       map[string]int64  // failures in the window, by kind: timeout, reset, refused, connect, eof, protocol, status, body
+	Window       time.Duration     // length of the measured window; of all measured phases together where the load declares any
+	Parts        []LoadPart        // the windows of the measured phases, in order, where the load declares any
+	Total        Totals            // over all phases
+	Requests     map[string]Totals // the same for each named request
+}
+
+// LoadPart is the window of a measured phase of the load.
+type LoadPart struct {
+	Name   string        `json:"name"`
+	Begin  time.Duration `json:"begin"`  // from the begin of the first one
+	Window time.Duration `json:"window"` // its length
 }
 
 // Totals are plain counts of requests from the start of the ramp to the end of
