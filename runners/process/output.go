@@ -30,6 +30,7 @@ type outputs struct {
 
 	mu    sync.Mutex
 	marks []outputMark // in order of time
+	holes []int64      // where the hole of each file ends; see cut
 }
 
 // outputMark is how much had been written at a moment.
@@ -40,10 +41,11 @@ type outputMark struct {
 
 func newOutputs(dir string, s experiment.Service) *outputs {
 	base := filepath.Join(dir, s.Name)
+	paths := []string{base + ".output"}
 	if s.Role == experiment.RoleLoad {
-		return &outputs{paths: []string{base + ".stdout", base + ".stderr"}}
+		paths = []string{base + ".stdout", base + ".stderr"}
 	}
-	return &outputs{paths: []string{base + ".output"}}
+	return &outputs{paths: paths, holes: make([]int64, len(paths))}
 }
 
 // attach creates the files and gives them to a command.
@@ -136,17 +138,27 @@ func readTail(path string, most int64) ([]byte, error) {
 }
 
 // LogVolume implements experiment.LogMeter. The counts are those between the
-// readings of Usage that are nearest to the two moments.
+// readings of Usage that are nearest to the two moments. Lines are not known where a
+// part of them is no longer there.
 func (p *proc) LogVolume(_ context.Context, from, to time.Time) (experiment.LogVolume, error) {
 	a, b := p.files.nearest(from), p.files.nearest(to)
 	var v experiment.LogVolume
+	whole := true
 	for i, path := range p.files.paths {
+		v.Bytes += b.sizes[i] - a.sizes[i]
+		if p.files.cutBetween(i, a.sizes[i], b.sizes[i]) {
+			whole = false
+			continue
+		}
 		lines, err := countLines(path, a.sizes[i], b.sizes[i])
 		if err != nil {
 			return experiment.LogVolume{}, fmt.Errorf("count output of service %s: %w", p.service.Name, err)
 		}
-		v.Bytes += b.sizes[i] - a.sizes[i]
 		v.Lines += lines
+		whole = whole && !p.files.cutBetween(i, a.sizes[i], b.sizes[i]) // meanwhile
+	}
+	if !whole {
+		v.Lines = -1
 	}
 	return v, nil
 }

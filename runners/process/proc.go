@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -29,6 +30,7 @@ type proc struct {
 	dir     string   // where it runs
 	environ []string // all of its environment
 	files   *outputs
+	log     *slog.Logger
 	cmd     *exec.Cmd
 	group   int
 
@@ -66,7 +68,7 @@ func newProc(e *env, s experiment.Service, program string, ports map[int]int) (*
 	p := &proc{
 		service: s, ports: ports, cores: s.Cores, ended: make(chan struct{}),
 		marker: marker{owner: e.key.Owner, sweep: e.key.Sweep, run: e.key.Run, service: s.Name},
-		dir:    filepath.Join(e.files.dir, s.Name),
+		dir:    filepath.Join(e.files.dir, s.Name), log: e.runner.log,
 	}
 	if len(p.cores) == 0 {
 		p.cores = e.runner.cores
@@ -118,6 +120,13 @@ func (p *proc) describe(program string) processState {
 // other process and no other group.
 func (p *proc) watch() {
 	defer close(p.ended)
+	quit := make(chan struct{})
+	var capping sync.WaitGroup
+	capping.Go(func() { p.files.capping(p.service, quit, p.log) })
+	defer func() {
+		close(quit)
+		capping.Wait()
+	}()
 	for {
 		err := unix.Waitid(unix.P_PID, p.group, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if !errors.Is(err, unix.EINTR) {
