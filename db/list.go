@@ -69,53 +69,62 @@ const minHashPrefix = 6
 // or nothing for the newest of all. The error wraps experiment.ErrUnknownSweep;
 // its hint lists what there is.
 func (r reading) Resolve(ctx context.Context, ref string) (int64, error) {
-	all, err := r.Sweeps(ctx)
+	all, err := collect(ctx, r.pool, "names.sql", func(scan func(...any) error) (sweepName, error) {
+		var s sweepName
+		return s, scan(&s.id, &s.name, &s.hash)
+	})
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("find sweep %s: %w", ref, err)
 	}
 	if len(all) == 0 {
 		return 0, experiment.WithHint(fmt.Errorf("%w: the database holds none", experiment.ErrUnknownSweep), "run a matrix first")
 	}
 	if ref == "" || ref == "latest" {
-		return all[0].ID, nil
+		return all[0].id, nil
 	}
 	if id, err := strconv.ParseInt(ref, 10, 64); err == nil {
 		for _, s := range all {
-			if s.ID == id {
+			if s.id == id {
 				return id, nil
 			}
 		}
 	}
 	for _, s := range all {
-		if s.Name == ref {
-			return s.ID, nil
+		if s.name == ref {
+			return s.id, nil
 		}
 	}
 	return byHash(all, ref)
 }
 
-func byHash(all []SweepSummary, ref string) (int64, error) {
+// sweepName is by what a command line names a sweep.
+type sweepName struct {
+	id         int64
+	name, hash string
+}
+
+func byHash(all []sweepName, ref string) (int64, error) {
 	prefix := strings.ToLower(ref)
-	var found SweepSummary
+	var found sweepName
 	for _, s := range all { // newest first
-		if len(prefix) < minHashPrefix || !strings.HasPrefix(s.Hash, prefix) {
+		if len(prefix) < minHashPrefix || !strings.HasPrefix(s.hash, prefix) {
 			continue
 		}
-		if found.ID != 0 && found.Hash != s.Hash {
+		if found.id != 0 && found.hash != s.hash {
 			return 0, experiment.WithHint(fmt.Errorf("%w: %s begins the hashes of several", experiment.ErrUnknownSweep, ref), known(all))
 		}
-		if found.ID == 0 {
+		if found.id == 0 {
 			found = s
 		}
 	}
-	if found.ID == 0 {
+	if found.id == 0 {
 		return 0, experiment.WithHint(fmt.Errorf("%w: %s", experiment.ErrUnknownSweep, ref), known(all))
 	}
-	return found.ID, nil
+	return found.id, nil
 }
 
 // known lists sweeps for a hint, the newest ten.
-func known(all []SweepSummary) string {
+func known(all []sweepName) string {
 	var b strings.Builder
 	b.WriteString("known: ")
 	for i, s := range all {
@@ -126,7 +135,7 @@ func known(all []SweepSummary) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%d (%s, %.8s)", s.ID, s.Name, s.Hash)
+		fmt.Fprintf(&b, "%d (%s, %.8s)", s.id, s.name, s.hash)
 	}
 	return b.String()
 }

@@ -15,6 +15,15 @@ import (
 // order of their ids, each with what was observed in its measured window. It is
 // one consistent state. Positions in the matrix file are not kept.
 func (r reading) LoadSweep(ctx context.Context, sweep int64) (experiment.Sweep, error) {
+	return r.load(ctx, sweep, loadObservations)
+}
+
+// Outline gives a sweep as LoadSweep does, without what was observed.
+func (r reading) Outline(ctx context.Context, sweep int64) (experiment.Sweep, error) {
+	return r.load(ctx, sweep, func(context.Context, querier, *experiment.Sweep) error { return nil })
+}
+
+func (r reading) load(ctx context.Context, sweep int64, more func(context.Context, querier, *experiment.Sweep) error) (experiment.Sweep, error) {
 	var s experiment.Sweep
 	err := r.snapshot(ctx, func(tx *sql.Tx) error {
 		var err error
@@ -27,8 +36,15 @@ func (r reading) LoadSweep(ctx context.Context, sweep int64) (experiment.Sweep, 
 		if s.Cells, s.Ladders, err = loadCells(ctx, tx, sweep); err != nil {
 			return err
 		}
-		s.Runs, err = loadRuns(ctx, tx, sweep)
-		return err
+		runs, err := collect(ctx, tx, "runs.sql", scanRun, sweep)
+		if err != nil {
+			return err
+		}
+		s.Runs = make([]experiment.RunRecord, len(runs))
+		for i, r := range runs {
+			s.Runs[i].Run = r
+		}
+		return more(ctx, tx, &s)
 	})
 	if err != nil {
 		return experiment.Sweep{}, fmt.Errorf("load sweep %d: %w", sweep, err)
@@ -163,31 +179,26 @@ func loadCells(ctx context.Context, q querier, sweep int64) (cells []experiment.
 	return cells, ladders, nil
 }
 
-func loadRuns(ctx context.Context, q querier, sweep int64) ([]experiment.RunRecord, error) {
+// loadObservations adds to the runs what was observed in their measured windows.
+func loadObservations(ctx context.Context, q querier, s *experiment.Sweep) error {
 	type observation struct {
 		run int64
 		experiment.Observation
 	}
-	runs, err := collect(ctx, q, "runs.sql", scanRun, sweep)
-	if err != nil {
-		return nil, err
-	}
 	observed, err := collect(ctx, q, "observations.sql", func(scan func(...any) error) (observation, error) {
 		o := observation{Observation: experiment.Observation{Phase: experiment.PhaseMeasure}}
 		return o, scan(&o.run, &o.Metric, &o.Value, &o.Unit)
-	}, sweep)
+	}, s.ID)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	all := make([]experiment.RunRecord, len(runs))
-	index := make(map[int64]int, len(runs))
-	for i, r := range runs {
-		all[i].Run = r
+	index := make(map[int64]int, len(s.Runs))
+	for i, r := range s.Runs {
 		index[r.ID] = i
 	}
 	for _, o := range observed {
-		r := &all[index[o.run]]
+		r := &s.Runs[index[o.run]]
 		r.Observations = append(r.Observations, o.Observation)
 	}
-	return all, nil
+	return nil
 }

@@ -142,7 +142,7 @@ func (d *DB) BeginRun(ctx context.Context, run experiment.Run) (experiment.Run, 
 	err := d.write(ctx, func(tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, `UPDATE runs SET state = 'running', began = ?,
 			invocation = coalesce(?, (SELECT max(id) FROM invocations i WHERE i.sweep = runs.sweep)),
-			seq = (SELECT coalesce(max(seq), 0) + 1 FROM runs o WHERE o.sweep = runs.sweep)
+			seq = (SELECT coalesce(max(seq), 0) + 1 FROM runs o WHERE o.sweep = runs.sweep AND o.seq IS NOT NULL)
 			WHERE id = ? AND state = 'pending' RETURNING sweep, invocation, seq`,
 			run.Began.UnixNano(), positive(run.Invocation), run.ID).Scan(&run.Sweep, &run.Invocation, &run.Seq)
 		if errors.Is(err, sql.ErrNoRows) {

@@ -63,13 +63,18 @@ func storedReport(ctx context.Context, r reading, id int64) (report.Report, erro
 	if err != nil {
 		return report.Report{}, err
 	}
-	stored, err := r.Findings(ctx, id)
+	findings, err := storedFindings(ctx, r, id)
 	if err != nil {
 		return report.Report{}, err
 	}
+	return report.Report{Sweep: sweep, Results: results, Findings: findings}, nil
+}
+
+func storedFindings(ctx context.Context, r reading, id int64) ([]experiment.Finding, error) {
+	stored, err := r.Findings(ctx, id)
 	findings := make([]experiment.Finding, len(stored))
 	for i, f := range stored {
 		findings[i] = f.Finding
 	}
-	return report.Report{Sweep: sweep, Results: results, Findings: findings}, nil
+	return findings, err
 }

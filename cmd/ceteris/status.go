@@ -26,7 +26,11 @@ func newStatusCommand(a *app) *cobra.Command {
 
 func (a *app) status(ctx context.Context, format report.Format, args []string) error {
 	return a.withSweep(ctx, args, func(r *db.Reader, id int64) error {
-		rep, err := storedReport(ctx, r, id)
+		sweep, err := r.Outline(ctx, id)
+		if err != nil {
+			return err
+		}
+		findings, err := storedFindings(ctx, r, id)
 		if err != nil {
 			return err
 		}
@@ -34,7 +38,7 @@ func (a *app) status(ctx context.Context, format report.Format, args []string) e
 		if err != nil {
 			return err
 		}
-		v := report.StatusView{Sweep: rep.Sweep, Findings: rep.Findings}
+		v := report.StatusView{Sweep: sweep, Findings: findings}
 		for _, s := range all {
 			if s.ID == id {
 				v.Line = sweepLine(s)

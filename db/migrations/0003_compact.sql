@@ -134,6 +134,6 @@ FROM comparisons;
 DROP TABLE comparisons;
 
 -- What is asked once a run must not take longer the more runs there are.
-CREATE INDEX runs_pending ON runs (cell, round) WHERE state = 'pending';
+CREATE INDEX runs_pending ON runs (sweep, round) WHERE state = 'pending';
 DROP INDEX findings_sweep;
 CREATE INDEX findings_sweep ON findings (sweep, judged, severity);
