@@ -154,7 +154,9 @@ func (m *Matrix) varied(base combination) []combination {
 	if kind := m.Design.Kind; kind != ChosenCells {
 		for _, f := range m.varying() {
 			for l := range m.Factors[f].Levels {
-				add(base.with(f, l))
+				if c := base.with(f, l); kind != Grid || m.reaches(m.cell("", RoleVaried, base, c)) {
+					add(c)
+				}
 			}
 		}
 		if kind == Grid {

@@ -64,10 +64,8 @@ func (m *Matrix) present(factor string, c Cell) bool {
 	if i < 0 || !c.holds(m.Factors[i].Only) {
 		return false
 	}
-	if level, ok := c.Lookup(factor); ok {
-		if l := m.Factors[i].levelIndex(level); l >= 0 && m.Factors[i].Levels[l].Set {
-			return true
-		}
+	if slices.ContainsFunc(m.Factors[i].Levels, func(l Level) bool { return l.Set }) {
+		return true // what is put in by the one is taken out by the others
 	}
 	subject, load := m.in(c)
 	one := Matrix{Subject: subject, Load: load, Prepare: m.Prepare, Collect: m.Collect}

@@ -47,6 +47,10 @@ type FieldError struct {
 	// Lacking is the path of the part in which something is not to be found,
 	// where the fault says just that; "." is the whole matrix. Who could not read that part drops it.
 	Lacking string
+
+	// Variant is the number, from 1, of the variant of the matrix that is at fault; 0
+	// is the matrix as declared.
+	Variant int
 }
 
 func (e *FieldError) Error() string {
