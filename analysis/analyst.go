@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -11,7 +12,7 @@ import (
 
 // Version of the analysis, stored with its results. It changes when the same runs
 // would give other numbers.
-const Version = "2"
+const Version = "3"
 
 // Codes of the notes on a sweep.
 const (
@@ -19,6 +20,9 @@ const (
 	NoteControlDiffers  = "control-differs"        // the second copy of the baseline differs at 5%
 	NoteWithoutBaseline = "round-without-baseline" // the round is left out of all comparisons
 	NoteNotFinite       = "not-finite"             // a run reported NaN or an infinity
+	NoteLadder          = "ladder"                 // between which rungs it breaks, and what moves first
+	NoteNonMonotone     = "non-monotone"           // a rung is sustained above one that is not
+	NoteClientLimited   = "client-limited"         // where the ladder breaks the generator is at its own limit
 )
 
 // controlAlarm is the p-value below which a control that differs is noted.
@@ -35,8 +39,10 @@ func New() *Analyst { return &Analyst{} }
 // Analyse gives an interval for every cell and a comparison for every cell but the
 // baseline, for every metric that was observed in a measured window and for the
 // primary metric in any case: metrics by name after the primary one, cells in
-// order of declaration. Only runs that are ok count, of rounds in which no cell is
-// still to come. No value in the results is NaN or infinite.
+// order of declaration. Each ladder is a cell of its own, whose only metric is the
+// ceiling, and every cell is set against every objective. Only runs that are ok
+// count, of rounds in which no cell is still to come. No value in the results is NaN
+// or infinite.
 //
 // It fails on settings out of range (ErrBadParameter), on runs of unknown cells
 // and when two runs count for one cell and round.
@@ -48,17 +54,41 @@ func (*Analyst) Analyse(s experiment.Sweep, set experiment.Settings) (experiment
 	if err != nil {
 		return experiment.Results{}, fmt.Errorf("analyse sweep %d: %w", s.ID, err)
 	}
-	w := worker{set: set, units: a.units, dunnett: newDunnett(), out: experiment.Results{
+	ladders, err := a.ladders(s, set)
+	if err != nil {
+		return experiment.Results{}, fmt.Errorf("analyse sweep %d: %w", s.ID, err)
+	}
+	w := worker{set: set, sweep: s, units: a.units, dunnett: newDunnett(), out: experiment.Results{
 		RoundsDone: a.done, Planned: s.Rounds, SettingsHash: experiment.HashJSON(set), Version: Version,
 	}}
-	metrics := slices.Sorted(maps.Keys(a.units))
-	metrics = slices.DeleteFunc(metrics, func(m string) bool { return m == set.Metric })
-	for _, name := range slices.Insert(metrics, 0, set.Metric) {
-		for _, f := range a.families {
+	for _, name := range metricsOf(a.units, set.Metric) {
+		families := a.families
+		if name == experiment.MetricCeiling && len(ladders) > 0 {
+			families = ladderFamilies(ladders)
+		}
+		for _, f := range families {
 			w.analyse(f, name)
 		}
 	}
+	if len(ladders) > 0 && set.Metric != experiment.MetricCeiling {
+		for _, f := range ladderFamilies(ladders) {
+			w.analyse(f, experiment.MetricCeiling)
+		}
+	}
+	for _, f := range a.families {
+		w.objectives(f)
+	}
+	for _, l := range ladders {
+		w.noteLadder(l.climb())
+	}
 	return w.out, nil
+}
+
+// metricsOf orders metrics by name, after the primary one. The ceiling is that of
+// ladders, whatever a run may report under its name.
+func metricsOf(units map[string]experiment.Unit, primary string) []string {
+	metrics := slices.DeleteFunc(slices.Sorted(maps.Keys(units)), func(m string) bool { return m == primary || m == experiment.MetricCeiling })
+	return slices.Insert(metrics, 0, primary)
 }
 
 func checkSettings(set experiment.Settings) error {
@@ -83,6 +113,7 @@ func checkSettings(set experiment.Settings) error {
 // worker is one analysis under way.
 type worker struct {
 	set     experiment.Settings
+	sweep   experiment.Sweep
 	units   map[string]experiment.Unit
 	dunnett *dunnett
 	out     experiment.Results
@@ -90,7 +121,7 @@ type worker struct {
 
 // metric describes a metric, with the unit that was observed if it is unknown.
 func (w *worker) metric(name string) experiment.Metric {
-	m, known := experiment.MetricByName(name)
+	m, known := w.sweep.Metric(name)
 	if !known {
 		m.Unit = w.units[name]
 	}
@@ -163,11 +194,11 @@ func (w *worker) row(f *family, c *cellRuns, row experiment.Comparison) experime
 	failed := c.failedWith(f.baseline)
 	switch {
 	case len(f.baseline.counting) == 0:
-		row.Verdict, row.Reason = experiment.VerdictInvalid, "no valid run of the baseline"
+		row.Verdict, row.Reason = experiment.VerdictInvalid, cmp.Or(f.baseline.absent, "no valid run")+" of the baseline"
 	case len(c.counting) == 0 && failed == len(f.baseline.counting):
 		row.Verdict, row.Reason = experiment.VerdictFails, "the subject failed in every round"
 	case len(c.counting) == 0:
-		row.Verdict, row.Reason = experiment.VerdictInvalid, "no valid run"
+		row.Verdict, row.Reason = experiment.VerdictInvalid, cmp.Or(c.absent, "no valid run")
 	case failed > 0:
 		row.Flags = withFlag(row.Flags, experiment.FlagSurvivors)
 	}

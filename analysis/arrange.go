@@ -14,6 +14,8 @@ type cellRuns struct {
 	cell     experiment.Cell
 	counting []countingRun
 	failed   map[int]bool
+	unfit    string // why its values may not be tested
+	absent   string // why it has no counting run; empty: there is no valid one
 }
 
 type countingRun struct {
@@ -212,9 +214,29 @@ func measured(r experiment.RunRecord) (map[string]float64, error) {
 }
 
 // families sorts the cells of a stage by condition.
-func (st *stage) families() []*family {
+func (st *stage) families() []*family { return familiesOf(st, st.cells) }
+
+// ladderFamilies sorts ladders as if they were cells.
+func ladderFamilies(all []ladder) []*family {
 	var out []*family
-	for _, c := range st.cells {
+	for i, l := range all {
+		if slices.ContainsFunc(all[:i], func(o ladder) bool { return o.stage == l.stage }) {
+			continue
+		}
+		var cells []*cellRuns
+		for _, o := range all[i:] {
+			if o.stage == l.stage {
+				cells = append(cells, o.runs())
+			}
+		}
+		out = append(out, familiesOf(l.stage, cells)...)
+	}
+	return out
+}
+
+func familiesOf(st *stage, cells []*cellRuns) []*family {
+	var out []*family
+	for _, c := range cells {
 		i := slices.IndexFunc(out, func(f *family) bool { return f.cells[0].cell.Condition == c.cell.Condition })
 		if i < 0 {
 			i = len(out)

@@ -12,7 +12,7 @@ import (
 
 // sample collects the values of a metric from the counting runs of a cell.
 func (c *cellRuns) sample(m experiment.Metric, paired bool, errorRate float64) Sample {
-	s := Sample{Cell: c.cell.Key}
+	s := Sample{Cell: c.cell.Key, Unfit: c.unfit}
 	if paired {
 		s.Rounds = []int{}
 	}
@@ -29,7 +29,7 @@ func (c *cellRuns) sample(m experiment.Metric, paired bool, errorRate float64) S
 			s.Unfit = "too few requests"
 		}
 	}
-	if describesSuccesses(m.Name) && c.errorRate() > errorRate {
+	if describesSuccesses(m.Name) && c.errorRate(m.Name) > errorRate {
 		s.Unfit = "errors"
 	}
 	return s
@@ -42,30 +42,38 @@ func fewestRequests(q float64) float64 { return 10/(1-q) - 1e-6 }
 // requestsBehind gives the number of response times behind a quantile, if the run
 // tells it.
 func (r countingRun) requestsBehind(metric string) (float64, bool) {
-	prefix := metric[:strings.LastIndexByte(metric, '_')+1]
-	if n, ok := r.values[prefix+"count"]; ok {
+	name := experiment.SplitMetricName(metric)
+	prefix := name.Base[:strings.LastIndexByte(name.Base, '_')+1]
+	if n, ok := r.values[name.Of(prefix+"count")]; ok {
 		return n, true
 	}
 	if prefix == "failed_latency_" {
-		done, ok1 := r.values["requests_done"]
-		share, ok2 := r.values["error_rate"]
+		done, ok1 := r.values[name.Of("requests_done")]
+		share, ok2 := r.values[name.Of("error_rate")]
 		return done * share, ok1 && ok2
 	}
-	n, ok := r.values["latency_count"]
+	n, ok := r.values[name.Of("latency_count")]
 	return n, ok
 }
 
 // describesSuccesses reports whether a metric is a response time of successes,
 // which is that of the survivors where many requests fail.
 func describesSuccesses(metric string) bool {
-	return metric != "latency_count" && (strings.HasPrefix(metric, "latency_") || strings.HasPrefix(metric, "service_time_"))
+	base := experiment.SplitMetricName(metric).Base
+	return base != "latency_count" && (strings.HasPrefix(base, "latency_") || strings.HasPrefix(base, "service_time_"))
 }
 
-// errorRate is the mean over the counting runs that tell it.
-func (c *cellRuns) errorRate() float64 {
+// errorRate is the mean over the counting runs that tell it: of the same phase and
+// request as the metric, or of all.
+func (c *cellRuns) errorRate(metric string) float64 {
+	own := experiment.SplitMetricName(metric).Of("error_rate")
 	var sum, n float64
 	for _, r := range c.counting {
-		if v, ok := r.values["error_rate"]; ok {
+		v, ok := r.values[own]
+		if !ok {
+			v, ok = r.values["error_rate"]
+		}
+		if ok {
 			sum, n = sum+v, n+1
 		}
 	}
@@ -92,6 +100,9 @@ func (w *worker) interval(f *family, c *cellRuns, s Sample, m experiment.Metric)
 		return out
 	}
 	out.Values = slices.Clone(s.Values)
+	if c.unfit != "" {
+		return out // what is left out is no chance
+	}
 	describe(&out, s.Values)
 	mean, method := Mean, experiment.MethodT
 	if m.OnLogs {

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"errors"
 	"math"
 
@@ -41,6 +42,9 @@ func newContrast(base, other Sample, o Options) *contrast {
 	}
 	if err := c.measure(base.Values, o); err != nil {
 		c.reason = reason(err)
+		if errors.Is(err, ErrNoData) {
+			c.reason = cmp.Or(base.Unfit, other.Unfit, c.reason)
+		}
 		return c
 	}
 	switch {

@@ -10,6 +10,10 @@
 //   - A family is all cells of one stage under one condition against that
 //     condition's baseline, for one metric. Its intervals hold together
 //     (simultaneously). The control stands outside.
+//   - A ladder is a cell under every level of the condition that sets its rate. Its
+//     ceiling in a round is what is achieved, mean over the rungs that are not
+//     sustained; ladders form families of their own.
+//   - An objective is a limit; a cell meets it by its whole interval.
 //   - A comparison is made on logs, as a ratio, for positive metrics; on
 //     differences for rates that may be zero.
 //   - The band is the range of effects too small to matter: from 1/(1+delta) to

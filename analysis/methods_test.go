@@ -54,6 +54,8 @@ func methods() map[string]func(in values) (values, error) {
 		"wilcoxon_signed_rank": signedRankCase,
 		"hodges_lehmann_shift": shiftCase,
 
+		"ceiling": ceilingCase,
+
 		"adjust":            adjustCase,
 		"dunnett_critical":  dunnettCriticalCase,
 		"dunnett":           dunnettCase,

@@ -46,3 +46,29 @@ func (w *worker) noteControl(row experiment.Comparison) {
 func (w *worker) noteNotFinite(c *cellRuns, m experiment.Metric) {
 	w.note(NoteNotFinite, c.cell.Key, m.Name, "%s: a run reported a %s that is no finite number; it is not tested", c.cell.Label(), m.Name)
 }
+
+// noteLadder says between which rungs a ladder breaks and what moves first; these
+// are reported, they decide nothing.
+func (w *worker) noteLadder(c Climb) {
+	if !c.Known {
+		return
+	}
+	at := func(i int) string {
+		if i < 0 {
+			return "no rung"
+		}
+		return rate(c.Rungs[i].Offered)
+	}
+	k := c.Ceiling
+	w.note(NoteLadder, c.Cell.Key, experiment.MetricCeiling, "%s: sustained up to %s, broken from %s; %s moves first at %s, the median at %s",
+		c.Cell.Label(), at(k.Sustained), at(k.Broken), c.Tail, at(k.TailFirst), at(k.MedianFirst))
+	switch k.Status {
+	case LadderNonMonotone:
+		w.note(NoteNonMonotone, c.Cell.Key, experiment.MetricCeiling,
+			"%s: a rung above %s is sustained although that one is not; warm-up, noise or a throttled host, so run the ladder again", c.Cell.Label(), at(k.Broken))
+	case LadderClientLimited:
+		w.note(NoteClientLimited, c.Cell.Key, experiment.MetricCeiling,
+			"%s: at %s the generator is at its own limit, so the ceiling is the generator's", c.Cell.Label(), at(k.Broken))
+	case LadderFound, LadderNotReached, LadderBelow:
+	}
+}
