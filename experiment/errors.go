@@ -15,6 +15,7 @@ var (
 	ErrExited       = errors.New("exited")                           // Launch: the service ended before it was ready
 	ErrIncomplete   = errors.New("result incomplete")                // LoadReader: gap, checksum, or no result
 	ErrLocked       = errors.New("locked by another ceteris")        // database or engine host
+	ErrDiskFull     = errors.New("the disk is full")                 // Store: nothing of the call was stored
 	ErrSchemaNewer  = errors.New("database is newer than this tool") // db.Open
 	ErrUnknownSweep = errors.New("no such sweep")
 )
