@@ -11,8 +11,8 @@
 // removal use the client of its provider. The library's reaper is switched off:
 // what an owner left behind is found by label.
 //
-// Each container has one log file (json-file, blocking). It is emptied, and its count
-// lost, when it reaches 8 GB; see mostLog.
+// The log of each container (json-file, blocking) is rotated at 1 GiB; what was written
+// in a window of which lines are gone by then is not known. See MostLog.
 //
 // It does not order services, resolve addresses between them or decide where
 // they are pinned, and no load goes through a published port.

@@ -60,7 +60,7 @@ func (r *Runner) Open(ctx context.Context, key experiment.RunKey) (experiment.En
 	suffix := make([]byte, 4)
 	_, _ = rand.Read(suffix) // never fails
 	e := &env{
-		r: r, provider: provider, api: provider.Client(),
+		r: r, provider: provider, api: bounded{provider.Client()},
 		name:     fmt.Sprintf("ceteris-%d-%s", key.Run, hex.EncodeToString(suffix)),
 		launched: map[string]*proc{},
 	}
@@ -71,7 +71,7 @@ func (r *Runner) Open(ctx context.Context, key experiment.RunKey) (experiment.En
 		LabelEnv:   e.name,
 	}
 	if err := e.makeNetwork(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open run %d: %w", key.Run, err), e.Close(ctx))
+		return nil, errors.Join(fmt.Errorf("open run %d: %w", key.Run, err), r.abandon(ctx, e))
 	}
 	return e, nil
 }

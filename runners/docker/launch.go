@@ -27,13 +27,6 @@ const (
 	pingTimeout = 5 * time.Second
 	// defaultStopTimeout is what a service has after SIGTERM unless it says otherwise.
 	defaultStopTimeout = 2 * time.Second
-	// mostLog is the size at which the engine empties the log of a container, in its
-	// own notation (8 GB). What a service wrote is counted after the window, so nothing
-	// may be lost until then; and a service that has gone mad must not fill the disk.
-	// An engine takes some 90 MB/s at most from one container (measured, version
-	// 20.10): this is a minute and a half of that, more than a run of the usual length
-	// can come to. A service at 2 MB/s reaches it after an hour.
-	mostLog = "8g"
 )
 
 // Launch starts a service and waits until it is ready. After an error its
@@ -82,7 +75,7 @@ func (e *env) start(ctx context.Context, p *proc) error {
 	if err != nil {
 		return err
 	}
-	if err := ctr.Start(ctx); err != nil {
+	if err := startContainer(ctx, ctr); err != nil {
 		return e.startFault(ctx, p, err)
 	}
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -167,7 +160,7 @@ func (e *env) configure(h *container.HostConfig, s experiment.Service) {
 	can, files := e.r.limits()
 	h.NetworkMode = container.NetworkMode(e.name)
 	h.RestartPolicy = container.RestartPolicy{Name: container.RestartPolicyDisabled}
-	h.LogConfig = container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": mostLog, "max-file": "1", "mode": "blocking"}}
+	h.LogConfig = logConfig()
 	if len(s.Cores) > 0 && can.Cores {
 		h.CpusetCpus = s.Cores.String()
 	}

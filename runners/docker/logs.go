@@ -133,20 +133,27 @@ func (r *resumed) Write(b []byte) (int, error) {
 
 // LogVolume counts what was written from one moment, inclusive, to another,
 // exclusive, by the engine's clock: bytes as the service wrote them, and ends of
-// lines.
+// lines. It fails where a part of them may be gone.
 func (p *proc) LogVolume(ctx context.Context, from, to time.Time) (experiment.LogVolume, error) {
-	var v experiment.LogVolume
+	v, err := p.countBetween(ctx, from, to)
+	if err == nil {
+		err = p.checkRotated(ctx, from)
+	}
+	if err != nil {
+		return experiment.LogVolume{}, fmt.Errorf("log volume of service %s: %w", p.service.Name, err)
+	}
+	return v, nil
+}
+
+func (p *proc) countBetween(ctx context.Context, from, to time.Time) (experiment.LogVolume, error) {
 	res, err := p.api.ContainerLogs(ctx, p.id, client.ContainerLogsOptions{
 		ShowStdout: true, ShowStderr: true, Timestamps: true, Since: stamp(from), Until: stamp(to),
 	})
 	if err != nil {
-		return v, fmt.Errorf("log volume of service %s: %w", p.service.Name, err)
+		return experiment.LogVolume{}, err
 	}
 	defer func() { _ = res.Close() }() // only read
-	if v, err = countLog(res, from, to); err != nil {
-		return v, fmt.Errorf("log volume of service %s: %w", p.service.Name, err)
-	}
-	return v, nil
+	return countLog(res, from, to)
 }
 
 // stamp writes a time as the engine's API reads it, to the nanosecond.
@@ -176,10 +183,9 @@ func countLog(r io.Reader, from, to time.Time) (experiment.LogVolume, error) {
 		if _, err := io.CopyN(&message, frames, size); err != nil {
 			return v, err
 		}
-		at, text, ok := bytes.Cut(message.Bytes(), []byte(" "))
-		when, err := time.Parse(time.RFC3339Nano, string(at))
-		if !ok || err != nil {
-			return v, fmt.Errorf("a message without time: %.80q", message.Bytes())
+		when, text, err := stamped(message.Bytes())
+		if err != nil {
+			return v, err
 		}
 		if when.Before(from) || !when.Before(to) {
 			continue
@@ -189,4 +195,14 @@ func countLog(r io.Reader, from, to time.Time) (experiment.LogVolume, error) {
 			v.Lines++
 		}
 	}
+}
+
+// stamped takes a message of the engine apart.
+func stamped(message []byte) (at time.Time, text []byte, err error) {
+	stamp, text, ok := bytes.Cut(message, []byte(" "))
+	at, err = time.Parse(time.RFC3339Nano, string(stamp))
+	if !ok || err != nil {
+		return at, nil, fmt.Errorf("a message without time: %.80q", message)
+	}
+	return at, text, nil
 }

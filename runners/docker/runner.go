@@ -45,10 +45,11 @@ type Runner struct {
 	builder *gobuild.Builder
 	log     *slog.Logger
 
-	mu       sync.Mutex
-	provider *testcontainers.DockerProvider // nil until the engine answered once
-	host     experiment.Host                // zero until the first Check
-	images   experiment.Images
+	mu        sync.Mutex
+	provider  *testcontainers.DockerProvider // nil until the engine answered once
+	host      experiment.Host                // zero until the first Check
+	images    experiment.Images
+	abandoned []*env // that could not be closed, and that nobody else knows
 
 	openFiles int64 // 0: left to the engine, which has refused it
 }
@@ -145,7 +146,7 @@ func (r *Runner) client() (client.APIClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.Client(), nil
+	return bounded{p.Client()}, nil
 }
 
 func noRuntime(err error) error {

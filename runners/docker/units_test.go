@@ -134,7 +134,7 @@ func TestCountStats(t *testing.T) {
 func TestLogIsOneFile(t *testing.T) {
 	var h container.HostConfig
 	(&env{r: &Runner{}}).configure(&h, experiment.Service{Name: "app"})
-	want := container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "8g", "max-file": "1", "mode": "blocking"}}
+	want := container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "268435456", "max-file": "4", "mode": "blocking"}}
 	if d := cmp.Diff(want, h.LogConfig); d != "" {
 		t.Errorf("log (-want +got):\n%s", d)
 	}
