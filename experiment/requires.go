@@ -16,7 +16,11 @@ func (r Requires) Check(h Host) error {
 		lacks = append(lacks, fmt.Sprintf("%d cores, the host has %d", r.Cores, len(h.Cores)))
 	}
 	if r.Memory > h.Memory {
-		lacks = append(lacks, fmt.Sprintf("%s of memory, the host has %s", gibibytes(r.Memory), gibibytes(h.Memory)))
+		need, have := gibibytes(r.Memory), gibibytes(h.Memory)
+		if need == have {
+			need, have = fmt.Sprintf("%d B", r.Memory), fmt.Sprintf("%d B", h.Memory)
+		}
+		lacks = append(lacks, fmt.Sprintf("%s of memory, the host has %s", need, have))
 	}
 	if len(lacks) == 0 {
 		return nil

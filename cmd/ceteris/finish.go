@@ -57,6 +57,8 @@ func runBounded(ctx context.Context, argv []string, dir string, env []string, ou
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return nil
+	case errors.Is(context.Cause(ctx), context.Canceled):
+		return fmt.Errorf("%s: killed, for ceteris is aborted", argv[0])
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", argv[0], context.Cause(ctx))
 	default:

@@ -15,8 +15,9 @@ func flagsToRepeat(fs *pflag.FlagSet) []string {
 	fs.Visit(func(f *pflag.Flag) {
 		switch {
 		case slices.Contains([]string{"new", "until", "for"}, f.Name):
-		case f.Value.Type() == "bool":
-			words = append(words, "--"+f.Name+"="+f.Value.String())
+		case f.Value.Type() == "bool" && f.Value.String() == "true":
+			words = append(words, "--"+f.Name)
+		case f.Value.Type() == "bool": // as if it were not there
 		default:
 			words = append(words, "--"+f.Name, f.Value.String())
 		}

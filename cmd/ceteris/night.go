@@ -33,7 +33,7 @@ type night struct {
 func (n *night) measure(ctx context.Context, files []string, matrices []*experiment.Matrix) error {
 	began := n.now()
 	if !n.until.IsZero() {
-		fmt.Fprintf(n.err, "ceteris: no round begins after %s, in %s\n", clockOf(n.until, began), report.Duration(n.until.Sub(began)))
+		fmt.Fprintf(n.err, "ceteris: no round begins after %s, in %s\n", clockOf(n.until, began), report.Duration(n.until.Sub(began).Round(time.Second)))
 	}
 	for i, m := range matrices {
 		n.turns = append(n.turns, &turn{file: files[i], name: report.Plain(m.Name)})
