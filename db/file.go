@@ -100,7 +100,7 @@ func explain(path string, err error) error {
 
 // outOfSpace makes a full disk a reason not to measure.
 func outOfSpace(path string, err error) error {
-	return experiment.WithHint(fmt.Errorf("database %s: the disk is full: %w: %w", path, err, experiment.ErrCannotRun),
+	return experiment.WithHint(fmt.Errorf("database %s: %w: %w: %w", path, experiment.ErrDiskFull, err, experiment.ErrCannotRun),
 		"make room, and run again: what was stored is kept")
 }
 

@@ -80,7 +80,11 @@ func (d *DB) Path() string { return d.path }
 // Checkpoint folds the write-ahead log into the file. Readers may hold it back;
 // that is no error, the next one gets further.
 func (d *DB) Checkpoint(ctx context.Context) error {
-	if _, err := d.pool.ExecContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`); err != nil {
+	_, err := d.pool.ExecContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`)
+	switch {
+	case diskFull(err):
+		return outOfSpace(d.path, err)
+	case err != nil:
 		return fmt.Errorf("checkpoint %s: %w", d.path, err)
 	}
 	return nil
@@ -97,7 +101,11 @@ func (d *DB) Close(ctx context.Context) (single bool, err error) {
 	last := pool(d.path, closePragmas, false)
 	last.SetMaxOpenConns(1)
 	single, err = leaveWAL(ctx, last)
-	if err := errors.Join(err, last.Close()); err != nil {
+	err = errors.Join(err, last.Close())
+	switch {
+	case diskFull(err): // the log keeps what does not fit
+		return false, outOfSpace(d.path, err)
+	case err != nil:
 		return false, fmt.Errorf("close %s: %w", d.path, err)
 	}
 	return single, nil
@@ -117,7 +125,8 @@ func leaveWAL(ctx context.Context, p *sql.DB) (bool, error) {
 
 // write runs f in one transaction. The transaction takes the write lock at once
 // (_txlock=immediate), so that it never fails half way for want of it. On a full
-// disk the error wraps experiment.ErrCannotRun.
+// disk nothing of it stays, and the error wraps experiment.ErrDiskFull and
+// experiment.ErrCannotRun.
 func (d *DB) write(ctx context.Context, f func(*sql.Tx) error) error {
 	err := d.transact(ctx, f)
 	if diskFull(err) {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -65,23 +64,6 @@ func TestOpenRefuses(t *testing.T) {
 				checkRefusal(t, err, c.says, c.is)
 			}
 		})
-	}
-}
-
-// TestDiskFull has a database that may not grow, as on a full disk.
-func TestDiskFull(t *testing.T) {
-	ctx := context.Background()
-	d := openAt(t, testPath(t))
-	head, _ := begin(t, d, 1)
-	run := beginRun(t, d, pendingRuns(t, d, head.ID)[0])
-	d.pool.SetMaxOpenConns(1) // the limit belongs to a connection
-	if _, err := d.pool.ExecContext(ctx, `PRAGMA max_page_count = 1`); err != nil {
-		t.Fatal(err)
-	}
-	err := d.EndRun(ctx, testOutcome(run, 500), nil)
-	checkRefusal(t, err, "the disk is full", experiment.ErrCannotRun)
-	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT} {
-		checkRefusal(t, explain("x.db", &fs.PathError{Op: "write", Path: "x", Err: full}), "database x.db: the disk is full", experiment.ErrCannotRun)
 	}
 }
 
