@@ -82,45 +82,6 @@ func (d *DB) endRunRow(ctx context.Context, tx *sql.Tx, o experiment.Outcome) (s
 	return sweep, cell, err
 }
 
-func insertObservations(ctx context.Context, tx *sql.Tx, o experiment.Outcome) error {
-	insert, err := tx.PrepareContext(ctx, `INSERT INTO observations (run, phase, metric, value, unit) VALUES (?, ?, ?, ?, ?)`)
-	if err != nil {
-		return err
-	}
-	defer insert.Close()
-	type key struct {
-		metric string
-		phase  experiment.Phase
-	}
-	seen := make(map[key]bool, len(o.Observations))
-	add := func(x experiment.Observation) error {
-		seen[key{x.Metric, x.Phase}] = true
-		if err := finite(x.Value); err != nil {
-			return fmt.Errorf("%s in %s: %w", x.Metric, x.Phase, err)
-		}
-		if _, err := insert.ExecContext(ctx, o.Run.ID, x.Phase, x.Metric, x.Value, x.Unit); err != nil {
-			return fmt.Errorf("%s in %s: %w", x.Metric, x.Phase, err)
-		}
-		return nil
-	}
-	for _, x := range o.Observations {
-		if seen[key{x.Metric, x.Phase}] {
-			return fmt.Errorf("%s in %s has two values", x.Metric, x.Phase)
-		}
-		if err := add(x); err != nil {
-			return err
-		}
-	}
-	for _, x := range o.Result.Observations {
-		if !seen[key{x.Metric, x.Phase}] {
-			if err := add(x); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 func finite(v float64) error {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return fmt.Errorf("%v is no finite value", v)

@@ -182,12 +182,20 @@ func loadCells(ctx context.Context, q querier, sweep int64) (cells []experiment.
 // loadObservations adds to the runs what was observed in their measured windows.
 func loadObservations(ctx context.Context, q querier, s *experiment.Sweep) error {
 	type observation struct {
-		run int64
-		experiment.Observation
+		run, quantity int64
+		value         float64
+	}
+	known, err := loadQuantities(ctx, q)
+	if err != nil {
+		return err
+	}
+	named := make(map[int64]experiment.Observation, len(known))
+	for what, id := range known {
+		named[id] = what
 	}
 	observed, err := collect(ctx, q, "observations.sql", func(scan func(...any) error) (observation, error) {
-		o := observation{Observation: experiment.Observation{Phase: experiment.PhaseMeasure}}
-		return o, scan(&o.run, &o.Metric, &o.Value, &o.Unit)
+		var o observation
+		return o, scan(&o.run, &o.quantity, &o.value)
 	}, s.ID)
 	if err != nil {
 		return err
@@ -197,8 +205,9 @@ func loadObservations(ctx context.Context, q querier, s *experiment.Sweep) error
 		index[r.ID] = i
 	}
 	for _, o := range observed {
-		r := &s.Runs[index[o.run]]
-		r.Observations = append(r.Observations, o.Observation)
+		r, what := &s.Runs[index[o.run]], named[o.quantity]
+		what.Value = o.value
+		r.Observations = append(r.Observations, what)
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ func TestDataSurvivesMigration(t *testing.T) {
 		INSERT INTO runs (id, sweep, cell, round, attempt, state, reason, config_hash) VALUES (1, 1, 1, 1, 1, 'ok', '', ''), (2, 1, 2, 1, 1, 'ok', '', '');
 		INSERT INTO series_columns VALUES (1, 0, 'done'), (1, 1, 'p50'), (2, 0, 'done');
 		INSERT INTO series_slices VALUES (1, '', -50, 2, '[3]'), (1, '', 0, 1, '[4,0.25]'), (2, '', 0, 2, '[7]'), (2, 'app', 10, 2, '[0.5]');
+		INSERT INTO observations VALUES (1, 'measure', 'throughput', 2.5, '1/s'), (1, 'warmup', 'throughput', 1.5, '1/s'), (2, 'measure', 'throughput', 3.5, '1/s');
 		INSERT INTO histograms VALUES (1, 'measure', '', 'success', 4, 0, x'01');
 		INSERT INTO intervals VALUES (1, 1, 'throughput', '1/s', 3, 2, 1, 3, 0.95, 't', 2, 1, 3, 0.1, '[1,2,3]', '[]', 'final');
 		INSERT INTO analyses VALUES (1, 1, 1, 1, '[]', 'hash', 'v1');
@@ -50,6 +51,7 @@ func TestDataSurvivesMigration(t *testing.T) {
 		`SELECT run || ' ' || service || ' ' || metric || ' ' || at_ms || ' ' || value FROM series ORDER BY run, service, metric, at_ms`: {
 			"1  done -50 3.0", "1  done 0 4.0", "1  p50 0 0.25", "2  done 0 7.0", "2 app done 10 0.5",
 		},
+		`SELECT run || phase || metric || value || unit FROM observations ORDER BY run, phase`:                                                   {"1measurethroughput2.51/s", "1warmupthroughput1.51/s", "2measurethroughput3.51/s"},
 		`SELECT run || kind || hex(blob) FROM histograms`:                                                                                        {"1success01"},
 		`SELECT metric || n || estimate || low || high || state FROM confidence_intervals`:                                                       {"throughput32.01.03.0final"},
 		`SELECT cell || metric || estimate || verdict || reason || rounds_needed || flags || settings_hash || analysis_version FROM comparisons`: {`2throughput2.0betterwhy4["Noisy"]hashv1`},

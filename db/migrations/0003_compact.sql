@@ -55,6 +55,30 @@ GROUP BY run, service, metric;
 DROP TABLE series_slices;
 DROP TABLE series_columns;
 
+CREATE TABLE quantities (
+    -- One row a metric in a phase and a unit that was ever observed.
+    id     INTEGER PRIMARY KEY,
+    metric TEXT    NOT NULL,
+    phase  TEXT    NOT NULL CHECK (phase IN ('ready', 'ramp', 'warmup', 'measure', 'drain')),
+    unit   TEXT    NOT NULL,
+    UNIQUE (metric, phase, unit)
+) STRICT;
+
+CREATE TABLE observed (
+    -- One row a run and quantity. Read the view observations instead.
+    run      INTEGER NOT NULL REFERENCES runs (id),
+    quantity INTEGER NOT NULL REFERENCES quantities (id),
+    value    REAL    NOT NULL,             -- in the base unit
+    PRIMARY KEY (run, quantity)
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO quantities (metric, phase, unit) SELECT DISTINCT metric, phase, unit FROM observations;
+INSERT INTO observed (run, quantity, value)
+SELECT o.run, q.id, o.value
+FROM observations o
+JOIN quantities q ON q.metric = o.metric AND q.phase = o.phase AND q.unit = o.unit;
+DROP TABLE observations;
+
 ALTER TABLE histograms RENAME TO old_histograms;
 CREATE TABLE histograms (
     -- One row a run, phase, request and kind: a distribution of durations.

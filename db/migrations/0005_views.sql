@@ -15,6 +15,12 @@ FROM series_points s
 JOIN series_times t ON t.axis = s.axis AND t.position < s.slices
 WHERE s.points IS NULL;
 
+CREATE VIEW observations AS
+-- One row a run, phase and metric. Only phase measure is analysed.
+SELECT o.run, q.metric, q.phase, o.value, q.unit
+FROM observed o
+JOIN quantities q ON q.id = o.quantity;
+
 CREATE VIEW comparisons AS
 -- One row a cell and metric: the cell against the baseline of its stage and condition, with what it was judged by.
 SELECT k.sweep, k.cell, k.metric, k.secondary, k.scale, k.estimate, k.low, k.high, k.confidence, k.eq_low, k.eq_high,
