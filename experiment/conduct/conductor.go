@@ -34,6 +34,9 @@ type Conductor struct {
 	Events    func(Event)                          // progress; called from one goroutine
 	Pin       func(cores experiment.CoreSet) error // pins the conductor itself before the first run; nil: not pinned
 
+	// Snapshots keeps prepared volumes; nil: every run is prepared anew.
+	Snapshots Snapshots
+
 	// Free gives the room on the file systems to which an invocation on that host
 	// writes; asked before each run. Nil: not looked at.
 	Free func(experiment.Host) ([]DiskFree, error)
@@ -48,8 +51,9 @@ type Request struct {
 	New          bool               // another sweep of the same hash
 	AcceptShared bool               // one core for subject and generator
 	Invocation   experiment.Invocation
-	Drain        <-chan struct{} // closed: no new run
-	Until        time.Time       // no round begins from then on, by Conductor.Now; zero: no limit
+	Secrets      map[string]string // variables of the caller that the matrix uses, those that are set
+	Drain        <-chan struct{}   // closed: no new run
+	Until        time.Time         // no round begins from then on, by Conductor.Now; zero: no limit
 }
 
 // Ending is how an invocation ended.

@@ -14,6 +14,7 @@ const (
 	EventPreparing  EventKind = "preparing" // images and programs are built
 	EventSweep      EventKind = "sweep"     // begun or continued
 	EventRunBegan   EventKind = "run-began"
+	EventSnapshot   EventKind = "snapshot" // the volumes of a service are a copy of prepared ones
 	EventRunEnded   EventKind = "run-ended"
 	EventEngineGone EventKind = "engine-gone" // no run until it is back, or for good
 	EventEngineBack EventKind = "engine-back" // runs go on
@@ -38,6 +39,8 @@ type Event struct {
 	ETA          time.Duration
 	Why          string        // the engine is gone
 	Waited       time.Duration // until it was back
+	Service      string        // of a snapshot
+	Restored     bool          // the snapshot was there; else this run made it
 }
 
 func (s *sweep) event(kind EventKind, run experiment.Run, p experiment.CellPlan) Event {

@@ -36,6 +36,12 @@ func serviceLimit(s experiment.Service) time.Duration {
 	for _, step := range s.Prepare.Steps {
 		limit += cmp.Or(step.Within, experiment.DefaultJobWithin)
 	}
+	if s.Prepare.Snapshot { // made, restored, and started once more
+		limit += 2 * snapshotLimit
+		if s.Ready != nil {
+			limit += cmp.Or(s.Ready.Within, experiment.DefaultReadyWithin)
+		}
+	}
 	for _, step := range s.Confirm {
 		limit += cmp.Or(step.Within, experiment.DefaultConfirmWithin)
 	}

@@ -15,15 +15,14 @@ import (
 // measured. A service that ends meanwhile ends the run.
 func (r *oneRun) load(ctx context.Context) error {
 	l := r.plan.Load
-	target, ok := r.procs[l.Service]
-	if !ok {
-		return fmt.Errorf("load is aimed at %s, which does not run", l.Service)
+	var err error
+	if l.Targets, err = r.targets(l.Service, l.Port); err != nil {
+		return err
 	}
-	addr, err := target.Addr(l.Port, experiment.FromService)
+	generator, err := withData(r.generator(r.secrets.load(l)), l.Data)
 	if err != nil {
 		return err
 	}
-	l.Targets = []string{addr}
 	// Under load, whatever ends the subject ends the load too.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -32,18 +31,29 @@ func (r *oneRun) load(ctx context.Context) error {
 		return err
 	}
 	defer probes.abandon(ctx)
-	proc, err := r.start(ctx, r.generator(l))
+	collect := r.newCollector(ctx)
+	defer collect.finish()
+	proc, err := r.start(ctx, generator)
 	if err != nil {
 		return &failure{experiment.StateFailedInfra, err.Error()}
 	}
 	stop := r.watch.onEnd(cancel)
 	defer stop()
 
+	window := newEdges(l)
 	result, err := r.read(ctx, proc, func(e experiment.LoadEvent) {
-		if e.Phase != "" {
-			r.counters.mark(ctx, e.Phase, e.At)
-			probes.mark(e.Phase)
+		if e.Phase == "" {
+			return
 		}
+		begins, ends := window.of(e)
+		if begins {
+			collect.begin(ctx)
+		}
+		if ends {
+			collect.end(ctx)
+		}
+		r.counters.mark(ctx, e)
+		probes.mark(e.Phase, begins, ends)
 	})
 	r.keep(result)
 	if err := r.verify(ctx, err); err != nil {
@@ -80,7 +90,7 @@ func (r *oneRun) verify(ctx context.Context, readErr error) error {
 	exits := r.watch.exits()
 	delete(exits, experiment.GeneratorName)
 	r.outcome.Exits = exits
-	if err := firstFailure(exits); err != nil {
+	if err := firstFailure(exits, "under load"); err != nil {
 		return err
 	}
 	if err := r.watch.lost(); err != nil {
@@ -101,12 +111,24 @@ func (r *oneRun) verify(ctx context.Context, readErr error) error {
 	return &failure{experiment.StateInvalid, "result-incomplete"}
 }
 
-// firstFailure picks, of the services that ended under load, the one that explains
-// the rest: the link proxy, which is ours; then one out of memory; then the first.
-func firstFailure(exits map[string]experiment.Exit) error {
+// firstFailure says which of the services that ended by themselves explains the rest;
+// the link proxy is ours. Nil if none did.
+func firstFailure(exits map[string]experiment.Exit, when string) error {
 	if exit, ended := exits[experiment.LinkProxyName]; ended {
 		return &failure{experiment.StateFailedInfra, fmt.Sprintf("the link proxy ended with %d", exit.Code)}
 	}
+	switch first := firstEnd(exits); {
+	case first == "":
+		return nil
+	case exits[first].OOMKilled:
+		return &failure{experiment.StateFailedSubject, "oom: " + first}
+	default:
+		return &failure{experiment.StateFailedSubject, fmt.Sprintf("restarted: %s ended with %d %s", first, exits[first].Code, when)}
+	}
+}
+
+// firstEnd picks the service that ended out of memory, or else the first that ended.
+func firstEnd(exits map[string]experiment.Exit) string {
 	first := ""
 	for name, exit := range exits {
 		best := exits[first]
@@ -117,14 +139,7 @@ func firstFailure(exits map[string]experiment.Exit) error {
 			first = name
 		}
 	}
-	switch {
-	case first == "":
-		return nil
-	case exits[first].OOMKilled:
-		return &failure{experiment.StateFailedSubject, "oom: " + first}
-	default:
-		return &failure{experiment.StateFailedSubject, fmt.Sprintf("restarted: %s ended with %d under load", first, exits[first].Code)}
-	}
+	return first
 }
 
 // probeSet is the probes at work.
@@ -136,7 +151,7 @@ type probeSet struct {
 func (r *oneRun) startProbes(ctx context.Context) (*probeSet, error) {
 	set := &probeSet{report: func(err error) { r.Log.Warn("a probe missed a phase", "run", r.outcome.Run.ID, "err", err) }}
 	for _, p := range r.Probes {
-		s, err := p.Start(ctx, experiment.ProbeTarget{Runner: r.Runner.Name(), Host: r.host, Procs: r.procs})
+		s, err := p.Start(ctx, experiment.ProbeTarget{Runner: r.Runner.Name(), Host: r.host, Procs: r.procs, Pages: r.pages()})
 		if err != nil {
 			set.abandon(ctx)
 			return nil, fmt.Errorf("start a probe: %w", err)
@@ -146,7 +161,15 @@ func (r *oneRun) startProbes(ctx context.Context) (*probeSet, error) {
 	return set, nil
 }
 
-func (p *probeSet) mark(phase experiment.Phase) {
+// mark tells the probes of a phase. For them there is one window, whatever the phases of
+// the load.
+func (p *probeSet) mark(phase experiment.Phase, begins, ends bool) {
+	switch {
+	case ends:
+		phase = experiment.PhaseDrain
+	case phase == experiment.PhaseDrain, phase == experiment.PhaseMeasure && !begins:
+		return
+	}
 	for _, s := range p.samplings {
 		if err := s.Mark(phase); err != nil {
 			p.report(err)

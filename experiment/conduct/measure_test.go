@@ -28,7 +28,7 @@ func TestFirstFailure(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			for range 20 { // maps have no order
 				got := ""
-				if err := firstFailure(tc.exits); err != nil {
+				if err := firstFailure(tc.exits, "under load"); err != nil {
 					got = err.Error()
 				}
 				if got != tc.want {

@@ -2,13 +2,12 @@ package conduct
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
-	"github.com/ceteris/ceteris/experiment/step"
 )
 
 // failure ends a run early: what state it gets, and why.
@@ -35,13 +34,20 @@ type oneRun struct {
 	watch    *watch
 	counters *sampler
 	outcome  experiment.Outcome
+
+	jobs  map[string]job              // launched, and in no network any more
+	ready map[string]*experiment.Step // ready steps that ask something else than their service
+	shots atomic.Int64                // steps with an image of their own
 }
 
 // execute runs one cell once, in a fresh environment, and says what came of it.
 // Nothing of the run is left when it returns.
 func (s *sweep) execute(ctx context.Context, run experiment.Run, p experiment.CellPlan) experiment.Outcome {
 	s.closeRest(ctx)
-	r := &oneRun{sweep: s, plan: p, procs: map[string]experiment.Proc{}, began: map[string]time.Time{}}
+	r := &oneRun{
+		sweep: s, plan: p, procs: map[string]experiment.Proc{}, began: map[string]time.Time{},
+		jobs: map[string]job{}, ready: map[string]*experiment.Step{},
+	}
 	r.counters = newSampler(r.procs, s.Log)
 	r.outcome = experiment.Outcome{
 		Run: run, Plan: p, Generator: s.generator(p.Load),
@@ -55,6 +61,7 @@ func (s *sweep) execute(ctx context.Context, run experiment.Run, p experiment.Ce
 	ticker.stop()
 	r.outcome.Clocks = ticker.check(r.counters.window())
 	r.outcome.Run.State, r.outcome.Run.Reason = classify(ctx, limited, err)
+	s.secrets.mask(&r.outcome)
 	return r.outcome
 }
 
@@ -114,10 +121,23 @@ func (r *oneRun) measure(ctx context.Context) (err error) {
 	if err := r.launch(ctx); err != nil {
 		return err
 	}
-	if err := r.confirm(ctx); err != nil {
+	if err := r.prepareAll(ctx); err != nil {
 		return err
 	}
-	return r.load(ctx)
+	if err := r.confirm(ctx, experiment.ConfirmBefore); err != nil {
+		return err
+	}
+	if r.plan.Load.None {
+		err = r.unloaded(ctx)
+	} else {
+		err = r.load(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	err = r.confirm(ctx, experiment.ConfirmAfter)
+	r.derive()
+	return err
 }
 
 // launch starts the link proxy and the services, each after those it needs.
@@ -137,7 +157,10 @@ func (r *oneRun) launch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		proc, err := r.start(ctx, svc)
+		if elsewhere(svc.Ready, svc.Name) {
+			r.ready[svc.Name], svc.Ready = svc.Ready, nil
+		}
+		proc, err := r.startPrepared(ctx, svc)
 		if err != nil {
 			return err
 		}
@@ -151,30 +174,50 @@ func (r *oneRun) launch(ctx context.Context) error {
 	return nil
 }
 
-// start launches one service and watches it from then on.
+// start launches one service, with all its replicas, and watches it from then on; a
+// job is waited for.
 func (r *oneRun) start(ctx context.Context, svc experiment.Service) (experiment.Proc, error) {
 	began := time.Now()
-	proc, err := r.env.Launch(ctx, svc)
+	proc, took, err := r.launchCopies(ctx, svc)
 	if err != nil {
 		return nil, err // it names the service
 	}
-	r.observe(svc.Name+".ready_seconds", experiment.PhaseReady, time.Since(began).Seconds(), experiment.UnitSeconds)
-	r.procs[svc.Name], r.began[svc.Name] = proc, began
+	r.began[svc.Name] = began
+	if svc.Job {
+		return proc, r.awaitJob(ctx, svc, proc)
+	}
+	r.procs[svc.Name] = proc
 	r.watch.add(svc.Name, proc)
+	if ready := r.ready[svc.Name]; ready != nil {
+		if err := r.awaitElsewhere(ctx, svc.Name, *ready); err != nil {
+			return nil, err
+		}
+		took = time.Since(began)
+	}
+	r.observe(svc.Name+".ready_seconds", experiment.PhaseMeasure, took.Seconds(), experiment.UnitSeconds)
 	return proc, nil
 }
 
 // observeLives gives how long each service lived, and the exit code of those that
-// ended by themselves.
+// ended by themselves, as jobs do: of these it is a result, of all others it follows
+// from the length of the run.
 func (r *oneRun) observeLives() {
 	exits, now := r.watch.exits(), time.Now()
+	for name, j := range r.jobs {
+		if j.exit != nil {
+			exits[name] = *j.exit
+		}
+	}
 	for name, began := range r.began {
-		end := now
+		phase, end := experiment.PhaseDrain, now
 		if exit, ended := exits[name]; ended {
 			end = exit.At
-			r.observe(name+".exit", experiment.PhaseDrain, float64(exit.Code), experiment.UnitCount)
+			if name != experiment.GeneratorName {
+				phase = experiment.PhaseMeasure
+			}
+			r.observe(name+".exit", phase, float64(exit.Code), experiment.UnitCount)
 		}
-		r.observe(name+".duration", experiment.PhaseDrain, max(end.Sub(began), 0).Seconds(), experiment.UnitSeconds)
+		r.observe(name+".duration", phase, max(end.Sub(began), 0).Seconds(), experiment.UnitSeconds)
 	}
 }
 
@@ -183,18 +226,24 @@ func (r *oneRun) observe(metric string, phase experiment.Phase, value float64, u
 		experiment.Observation{Metric: metric, Phase: phase, Value: value, Unit: unit})
 }
 
-// addressed puts the addresses of services that run into those that ask for them.
+// addressed puts into a service the addresses of those that run and for which it asks,
+// and the caller's variables.
 func (r *oneRun) addressed(svc experiment.Service) (experiment.Service, error) {
 	var failed error
-	out := svc.Resolve(func(ref experiment.Ref) (string, bool) {
+	out := r.secrets.service(svc).Resolve(r.addresses(svc.Name, &failed))
+	return out, failed
+}
+
+// addresses resolves addresses as from reaches them.
+func (r *oneRun) addresses(from string, failed *error) func(experiment.Ref) (string, bool) {
+	return func(ref experiment.Ref) (string, bool) {
 		if ref.Kind != experiment.RefAddr {
 			return "", false
 		}
-		addr, err := r.address(svc.Name, ref.Name, ref.Port)
-		failed = errors.Join(failed, err)
+		addr, err := r.address(from, ref.Name, ref.Port)
+		*failed = errors.Join(*failed, err)
 		return addr, true
-	})
-	return out, failed
+	}
 }
 
 // address is how from reaches a port of to: through the link, if there is one.
@@ -207,62 +256,4 @@ func (r *oneRun) address(from, to string, port int) (string, error) {
 		return "", fmt.Errorf("%s asks for the address of %s, which does not run", from, to)
 	}
 	return proc.Addr(port, experiment.FromService)
-}
-
-// confirm asks every service whether its settings arrived. A mismatch ends the run
-// before any load.
-func (r *oneRun) confirm(ctx context.Context) error {
-	for _, svc := range r.running {
-		for _, s := range svc.Confirm {
-			found, err := step.Confirm(ctx, s, confirmTarget(svc.Name, r.procs[svc.Name]))
-			if err != nil {
-				return r.blame(ctx, svc.Name, s, err)
-			}
-			r.outcome.Confirmations = append(r.outcome.Confirmations, found...)
-		}
-	}
-	for _, c := range r.outcome.Confirmations {
-		if !c.OK {
-			return &failure{experiment.StateInvalid, "setting-ineffective"}
-		}
-	}
-	return nil
-}
-
-func confirmTarget(name string, proc experiment.Proc) step.Target {
-	target := step.Target{
-		Name: name,
-		Addr: func(port int) (string, error) { return proc.Addr(port, experiment.FromConductor) },
-		Logs: logsOf(proc),
-	}
-	if e, ok := proc.(experiment.Execer); ok {
-		target.Exec = e
-	}
-	return target
-}
-
-// blame says whose failure it is that a service could not be asked: its own if it
-// has ended, or does not answer over HTTP; else that of what carries the question.
-func (r *oneRun) blame(ctx context.Context, service string, s experiment.Step, err error) error {
-	if exit, ended := r.watch.endOf(ctx, service, settle); ended {
-		return &failure{experiment.StateFailedSubject, fmt.Sprintf("%v: it ended with %d", err, exit.Code)}
-	}
-	if !s.HTTP.IsZero() && r.watch.lost() == nil {
-		return &failure{experiment.StateFailedSubject, err.Error()}
-	}
-	return err
-}
-
-// generator describes the load generator as a service. It holds on after its
-// result, until its counters are read and it is stopped.
-func (s *sweep) generator(l experiment.Load) experiment.Service {
-	spec, err := json.Marshal(l)
-	if err != nil {
-		panic("conduct: load: " + err.Error()) // a broken invariant: plain data only
-	}
-	return experiment.Service{
-		Name: experiment.GeneratorName, Build: &s.Generator, Role: experiment.RoleLoad, Cores: s.placement.Load,
-		Command: []experiment.Template{experiment.Literal("-hold"), experiment.Literal("1m")},
-		Env:     []experiment.EnvVar{{Name: experiment.GeneratorEnv, Value: experiment.Literal(string(spec))}},
-	}
 }

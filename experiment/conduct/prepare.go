@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -27,6 +28,8 @@ type sweep struct {
 	interim   interim                    // the last analysis
 	unclosed  []experiment.Env           // of runs that are over
 	disk      diskGuard
+	secrets   secrets
+	unkept    bool   // it was said that there are no snapshots
 	why       string // it ended, where the ending alone does not say
 }
 
@@ -43,7 +46,7 @@ func (c *Conductor) prepare(ctx context.Context, req Request) (*sweep, error) {
 	cells := m.Cells()
 	s := &sweep{
 		Conductor: c, req: req, counts: map[experiment.RunState]int{},
-		failed: map[experiment.CellKey]int{}, tried: map[place]int{},
+		failed: map[experiment.CellKey]int{}, tried: map[place]int{}, secrets: req.Secrets,
 	}
 	var err error
 	if s.host, err = c.Runner.Check(ctx); err != nil {
@@ -105,6 +108,9 @@ func (s *sweep) plan(cells []experiment.Cell) (map[experiment.CellKey]experiment
 		if err != nil {
 			return nil, err
 		}
+		if err := s.secrets.lacking(p); err != nil {
+			return nil, err
+		}
 		if p.Services, err = startOrder(p.Services, p.Links); err != nil {
 			return nil, err
 		}
@@ -116,15 +122,25 @@ func (s *sweep) plan(cells []experiment.Cell) (map[experiment.CellKey]experiment
 	return plans, nil
 }
 
-// everything lists each distinct service of all cells, once by what it runs.
-func (s *sweep) everything() []experiment.Service {
-	all := []experiment.Service{s.generator(experiment.Load{})}
+// tools lists what is ceteris' own in the runs.
+func (s *sweep) tools() []experiment.Service {
+	var all []experiment.Service
+	if !s.req.Matrix.Load.None {
+		all = append(all, s.generator(experiment.Load{}))
+	}
 	if len(s.req.Matrix.Subject.Links) > 0 {
 		all = append(all, s.linkProxy(s.req.Matrix.Subject.Links))
 	}
+	return all
+}
+
+// everything lists each distinct service of all cells, once by what it runs.
+func (s *sweep) everything() []experiment.Service {
+	all := s.tools()
 	seen := map[string]bool{}
 	for _, cell := range s.req.Matrix.Cells() {
-		for _, svc := range s.plans[cell.Key].Services {
+		plan := s.plans[cell.Key]
+		for _, svc := range append(slices.Clone(plan.Services), stepImages(plan)...) {
 			if !seen[svc.Source()] {
 				seen[svc.Source()] = true
 				all = append(all, svc)

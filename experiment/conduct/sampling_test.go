@@ -45,10 +45,10 @@ func TestRatesUseTheCountersOwnTime(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newSampler(map[string]experiment.Proc{"app": &meter{readings: []experiment.Usage{tc.first, tc.last}}}, slog.New(slog.DiscardHandler))
-			s.mark(t.Context(), experiment.PhaseWarmup, at(-1000))
-			s.mark(t.Context(), experiment.PhaseMeasure, at(0))
-			s.mark(t.Context(), experiment.PhaseDrain, at(4000))
-			s.mark(t.Context(), experiment.PhaseDone, at(4100))
+			s.mark(t.Context(), experiment.LoadEvent{Phase: experiment.PhaseWarmup, At: at(-1000)})
+			s.mark(t.Context(), experiment.LoadEvent{Phase: experiment.PhaseMeasure, At: at(0)})
+			s.mark(t.Context(), experiment.LoadEvent{Phase: experiment.PhaseDrain, At: at(4000)})
+			s.mark(t.Context(), experiment.LoadEvent{Phase: experiment.PhaseDone, At: at(4100)})
 			got := map[string]float64{}
 			s.observe(func(metric string, p experiment.Phase, v float64, _ experiment.Unit) {
 				if metric != "conductor.cpu" && p == experiment.PhaseMeasure {

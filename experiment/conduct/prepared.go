@@ -1,0 +1,185 @@
+package conduct
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/ceteris/ceteris/experiment"
+	"github.com/ceteris/ceteris/experiment/step"
+)
+
+// Snapshots keeps volumes as they are after their preparation, by a key that names
+// everything of which they depend.
+type Snapshots interface {
+	// Open reads a snapshot; the error wraps fs.ErrNotExist if there is none.
+	Open(key string) (io.ReadCloser, error)
+	Create(key string) (experiment.SnapshotWriter, error)
+}
+
+// snapshotLimit bounds the making and the restoring of one snapshot.
+const snapshotLimit = experiment.DefaultJobWithin
+
+// prepareSteps does the steps of a preparation one after another. The preparation is
+// declared, as the services are: one that goes wrong is a failure of the subject, and
+// no attempt would change it.
+func (r *oneRun) prepareSteps(ctx context.Context, owner string, steps []experiment.Step) error {
+	for _, s := range steps {
+		s.Within = cmp.Or(s.Within, experiment.DefaultJobWithin)
+		replies, err := r.ask(ctx, owner, s)
+		switch {
+		case err == nil:
+		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+			return &failure{experiment.StateFailedSubject, fmt.Sprintf("prepare: %v (it had %v)", err, s.Within)}
+		default:
+			return r.blame(ctx, named(s, owner), s, fmt.Errorf("prepare: %w", err))
+		}
+		for _, a := range replies {
+			if err := a.Err(); err != nil {
+				return &failure{experiment.StateFailedSubject, fmt.Sprintf("prepare: %s: %s: %v", a.service, step.Describe(s), err)}
+			}
+		}
+	}
+	return nil
+}
+
+// prepareAll does what is to be done once all services are ready.
+func (r *oneRun) prepareAll(ctx context.Context) error {
+	var failed error
+	steps := r.secrets.steps(r.plan.Prepare)
+	for i := range steps {
+		steps[i] = steps[i].Resolve(r.addresses("prepare", &failed))
+	}
+	if failed != nil {
+		return failed
+	}
+	return r.prepareSteps(ctx, "", steps)
+}
+
+// startPrepared starts a service and does what its preparation says, or gives it the
+// volumes of an earlier one.
+func (r *oneRun) startPrepared(ctx context.Context, svc experiment.Service) (experiment.Proc, error) {
+	declared := svc.Prepare
+	keeper, ok := r.env.(experiment.VolumeKeeper)
+	switch {
+	case len(declared.Steps) == 0 || svc.Job:
+		return r.start(ctx, svc)
+	case declared.Snapshot && ok && r.Snapshots != nil && svc.Replicas < 2:
+		if err := r.snapshot(ctx, svc, keeper); err != nil {
+			return nil, err
+		}
+		return r.start(ctx, svc)
+	case declared.Snapshot && !r.unkept:
+		r.unkept = true
+		r.Log.Warn("no snapshots here: every run is prepared anew", "service", svc.Name, "runner", r.Runner.Name())
+	}
+	proc, err := r.start(ctx, svc)
+	if err != nil {
+		return nil, err
+	}
+	return proc, r.prepareSteps(ctx, svc.Name, declared.Steps)
+}
+
+// snapshot fills the volumes of a service that is to be launched: from the snapshot of
+// an earlier preparation, or else from the one that it makes first, so that the first
+// run starts from a copy as all later ones do.
+func (r *oneRun) snapshot(ctx context.Context, svc experiment.Service, keeper experiment.VolumeKeeper) error {
+	key := r.snapshotKey(svc.Name)
+	kept, err := r.Snapshots.Open(key)
+	there := err == nil
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = r.makeSnapshot(ctx, svc, keeper, key); err != nil {
+			return err
+		}
+		kept, err = r.Snapshots.Open(key)
+	}
+	if err != nil {
+		return fmt.Errorf("prepare service %s: open its snapshot: %w", svc.Name, err)
+	}
+	defer kept.Close()
+	restoring, cancel := context.WithTimeout(ctx, snapshotLimit)
+	defer cancel()
+	if err := keeper.RestoreVolumes(restoring, svc, kept); err != nil {
+		return fmt.Errorf("prepare service %s: restore its snapshot: %w", svc.Name, err)
+	}
+	restored := 0.0
+	if there {
+		restored = 1
+	}
+	r.observe(svc.Name+".restored", experiment.PhaseReady, restored, experiment.UnitCount)
+	e := r.event(EventSnapshot, r.outcome.Run, r.plan)
+	e.Service, e.Restored = svc.Name, there
+	r.Events(e)
+	return nil
+}
+
+// makeSnapshot prepares a service once, ends it, and keeps its volumes.
+func (r *oneRun) makeSnapshot(ctx context.Context, svc experiment.Service, keeper experiment.VolumeKeeper, key string) error {
+	proc, err := r.env.Launch(ctx, svc)
+	if err != nil {
+		return err
+	}
+	r.procs[svc.Name] = proc
+	defer delete(r.procs, svc.Name)
+	if elsewhere(r.ready[svc.Name], svc.Name) {
+		if err := r.awaitElsewhere(ctx, svc.Name, *r.ready[svc.Name]); err != nil {
+			return err
+		}
+	}
+	if err := r.prepareSteps(ctx, svc.Name, svc.Prepare.Steps); err != nil {
+		return err
+	}
+	if err := proc.Stop(ctx); err != nil {
+		return fmt.Errorf("prepare service %s: stop it: %w", svc.Name, err)
+	}
+	w, err := r.Snapshots.Create(key)
+	if err != nil {
+		return fmt.Errorf("prepare service %s: make its snapshot: %w", svc.Name, err)
+	}
+	saving, cancel := context.WithTimeout(ctx, snapshotLimit)
+	defer cancel()
+	if err := keeper.SaveVolumes(saving, svc.Name, w); err != nil {
+		return fmt.Errorf("prepare service %s: keep its volumes: %w", svc.Name, errors.Join(err, w.Abort()))
+	}
+	if err := w.Commit(); err != nil {
+		return fmt.Errorf("prepare service %s: keep its volumes: %w", svc.Name, err)
+	}
+	return nil
+}
+
+// snapshotKey names what prepared volumes depend on: what the service runs, and those
+// that it needs, and how; addresses and secrets are in it by reference and by their
+// keyed hashes.
+func (r *oneRun) snapshotKey(name string) string {
+	type part struct {
+		Name, Image string
+		Command     []experiment.Template
+		Env         []experiment.EnvVar
+		Files       []experiment.File
+		Volumes     []experiment.Volume
+		Prepare     experiment.Preparation
+	}
+	var parts []part
+	var add func(name string)
+	add = func(name string) {
+		for _, svc := range r.plan.Services {
+			if svc.Name != name || slices.ContainsFunc(parts, func(p part) bool { return p.Name == name }) {
+				continue
+			}
+			parts = append(parts, part{svc.Name, r.images[svc.Source()], svc.Command, svc.Env, svc.Files, svc.Volumes, svc.Prepare})
+			for _, need := range needsOf(svc, nil) {
+				add(need)
+			}
+		}
+	}
+	add(name)
+	return experiment.HashJSON(struct {
+		Runner  string
+		Parts   []part
+		Secrets []experiment.Secret
+	}{r.Runner.Name(), parts, r.req.Matrix.Secrets})
+}
