@@ -14,10 +14,11 @@ import (
 const (
 	kindContainer = "container"
 	kindNetwork   = "network"
+	kindVolume    = "volume"
 )
 
 // Leftovers lists everything on the engine that carries an owner's label,
-// containers before networks, in the order in which it can be removed. What
+// containers before networks and volumes, in the order in which it can be removed. What
 // belongs to an owner that lives is listed too.
 func (r *Runner) Leftovers(ctx context.Context) ([]experiment.Leftover, error) {
 	api, err := r.client()
@@ -35,6 +36,10 @@ func (r *Runner) Leftovers(ctx context.Context) ([]experiment.Leftover, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list networks: %w", err)
 	}
+	volumes, err := api.VolumeList(ctx, client.VolumeListOptions{Filters: labelled(LabelOwner, "")})
+	if err != nil {
+		return nil, fmt.Errorf("list volumes: %w", err)
+	}
 	var out []experiment.Leftover
 	add := func(kind, id, name, owner string) {
 		out = append(out, experiment.Leftover{Kind: kind, ID: id, Name: name, Owner: owner, Fate: experiment.FateOf(owner)})
@@ -48,6 +53,9 @@ func (r *Runner) Leftovers(ctx context.Context) ([]experiment.Leftover, error) {
 	}
 	for _, n := range networks.Items {
 		add(kindNetwork, n.ID, n.Name, n.Labels[LabelOwner])
+	}
+	for _, v := range volumes.Items {
+		add(kindVolume, v.Name, v.Name, v.Labels[LabelOwner])
 	}
 	return out, nil
 }
@@ -67,6 +75,8 @@ func (r *Runner) Remove(ctx context.Context, l experiment.Leftover) error {
 		return removeContainer(ctx, api, l.ID)
 	case kindNetwork:
 		return removeNetwork(ctx, api, l.ID)
+	case kindVolume:
+		return removeVolume(ctx, api, l.ID)
 	default:
 		return fmt.Errorf("remove %s %s: not of this runner", l.Kind, l.Name)
 	}

@@ -39,10 +39,10 @@ type env struct {
 	labels   map[string]string
 	direct   bool // containers are dialled at their own address
 
-	mu       sync.Mutex
-	closed   bool
-	launched map[string]*proc // by service; nil while it starts
-	volumes  []string         // anonymous volumes of all containers there were
+	mu        sync.Mutex
+	closed    bool
+	launched  map[string]*proc // by service; nil while it starts
+	anonymous []string         // volumes of all containers there were
 }
 
 // Open makes the network of a run.
@@ -93,18 +93,20 @@ func (e *env) makeNetwork(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// reserve marks a service as being launched.
-func (e *env) reserve(service string) error {
+// reserve marks a service as being launched. It gives the one of the same name that
+// was launched before and has ended.
+func (e *env) reserve(service string) (old *proc, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return fmt.Errorf("service %s: the environment is closed", service)
+		return nil, fmt.Errorf("service %s: the environment is closed", service)
 	}
-	if _, taken := e.launched[service]; taken {
-		return fmt.Errorf("service %s: launched before", service)
+	old, taken := e.launched[service]
+	if taken && (old == nil || !old.hasEnded()) {
+		return nil, fmt.Errorf("service %s: launched before, and not stopped", service)
 	}
 	e.launched[service] = nil
-	return nil
+	return old, nil
 }
 
 // settle notes how a launch ended: with a proc, or with nothing left.
@@ -118,7 +120,7 @@ func (e *env) settle(service string, p *proc) {
 	e.launched[service] = p
 }
 
-// Close removes the containers of the run, their anonymous volumes and the
+// Close removes the containers of the run, its volumes, named and anonymous, and its
 // network, and looks whether anything is left. Services are killed, not asked.
 func (e *env) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
@@ -131,10 +133,10 @@ func (e *env) Close(ctx context.Context) error {
 			procs = append(procs, p)
 		}
 	}
-	volumes := e.volumes
+	anonymous := e.anonymous
 	e.mu.Unlock()
 
-	err := e.removeAll(ctx, volumes)
+	err := e.removeAll(ctx, anonymous)
 	for _, p := range procs {
 		p.stopWatch()
 		<-p.ended
@@ -157,11 +159,13 @@ func (e *env) removeAll(ctx context.Context, volumes []string) error {
 	if err := all.Wait(); err != nil {
 		return err
 	}
+	named, err := e.ownVolumes(ctx)
+	if err != nil {
+		return err
+	}
 	var errs []error
-	for _, v := range volumes {
-		if _, err := e.api.VolumeRemove(ctx, v, client.VolumeRemoveOptions{Force: true}); err != nil && !errdefs.IsNotFound(err) {
-			errs = append(errs, fmt.Errorf("remove volume %s: %w", v, err))
-		}
+	for _, v := range append(named, volumes...) {
+		errs = append(errs, removeVolume(ctx, e.api, v))
 	}
 	errs = append(errs, removeNetwork(ctx, e.api, e.name), e.verifyGone(ctx))
 	return errors.Join(errs...)
@@ -176,8 +180,12 @@ func (e *env) verifyGone(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list networks: %w", err)
 	}
-	if n, m := len(containers.Items), len(networks.Items); n+m > 0 {
-		return fmt.Errorf("%d containers and %d networks are left", n, m)
+	volumes, err := e.ownVolumes(ctx)
+	if err != nil {
+		return err
+	}
+	if c, n, v := len(containers.Items), len(networks.Items), len(volumes); c+n+v > 0 {
+		return fmt.Errorf("%d containers, %d networks and %d volumes are left", c, n, v)
 	}
 	return nil
 }

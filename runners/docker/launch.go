@@ -29,12 +29,21 @@ const (
 	defaultStopTimeout = 2 * time.Second
 )
 
-// Launch starts a service and waits until it is ready. After an error its
-// container is gone.
+// Launch starts a service and waits until it is ready, which a job never is. After an
+// error its container is gone. What is left of a service of the same name that has
+// ended goes first.
 func (e *env) Launch(ctx context.Context, s experiment.Service) (experiment.Proc, error) {
-	if err := e.reserve(s.Name); err != nil {
+	old, err := e.reserve(s.Name)
+	if err != nil {
 		return nil, err
 	}
+	if old != nil {
+		if err := old.remove(ctx); err != nil {
+			e.settle(s.Name, old)
+			return nil, fmt.Errorf("start service %s: %w", s.Name, err)
+		}
+	}
+	s = s.Resolve(inside)
 	p, err := e.launch(ctx, s)
 	if e.r.leaveOpenFiles(err) {
 		p, err = e.launch(ctx, s)
@@ -75,6 +84,9 @@ func (e *env) start(ctx context.Context, p *proc) error {
 	if err != nil {
 		return err
 	}
+	if err := p.putFiles(ctx); err != nil {
+		return err
+	}
 	if err := startContainer(ctx, ctr); err != nil {
 		return e.startFault(ctx, p, err)
 	}
@@ -92,16 +104,19 @@ func (e *env) start(ctx context.Context, p *proc) error {
 }
 
 func (e *env) create(ctx context.Context, p *proc) (testcontainers.Container, error) {
-	s := p.service.Resolve(ownPort)
+	s := p.service
 	argv, environ, err := s.Texts()
 	if err != nil {
 		return nil, err
 	}
-	image, ok := e.r.image(s.Source())
+	image, ok := e.r.image(s)
 	if !ok {
 		return nil, fmt.Errorf("%s was not prepared", s.Source())
 	}
 	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := e.makeVolumes(ctx, s); err != nil {
 		return nil, err
 	}
 	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
@@ -114,9 +129,17 @@ func (e *env) create(ctx context.Context, p *proc) (testcontainers.Container, er
 	return ctr, err
 }
 
-// ownPort says where a container must listen: everywhere in itself.
-func ownPort(r experiment.Ref) (string, bool) {
-	return "0.0.0.0:" + strconv.Itoa(r.Port), r.Kind == experiment.RefSelf
+// inside says where a container must listen, everywhere in itself, and where its
+// files are: at their own paths.
+func inside(r experiment.Ref) (string, bool) {
+	switch r.Kind {
+	case experiment.RefSelf:
+		return "0.0.0.0:" + strconv.Itoa(r.Port), true
+	case experiment.RefFile:
+		return r.Name, true
+	default:
+		return "", false
+	}
 }
 
 // request describes the container. The library publishes every declared port, or
@@ -129,13 +152,15 @@ func (e *env) request(name, image string, s experiment.Service, argv, environ []
 	req := testcontainers.ContainerRequest{
 		Name:           name,
 		Image:          image,
+		ImagePlatform:  s.Container.Platform,
 		Cmd:            argv,
 		Labels:         labels,
 		Networks:       []string{e.name},
-		NetworkAliases: map[string][]string{e.name: {s.Name}},
+		NetworkAliases: map[string][]string{e.name: aliases(s)},
 		ConfigModifier: func(c *container.Config) {
 			c.Hostname = s.Name
 			c.Env = environ
+			c.User = s.Container.User
 		},
 		HostConfigModifier: func(h *container.HostConfig) {
 			host = h
@@ -174,9 +199,20 @@ func (e *env) configure(h *container.HostConfig, s experiment.Service) {
 	if s.Limits.PIDs > 0 && can.PIDs {
 		h.PidsLimit = &s.Limits.PIDs
 	}
-	if files > 0 {
+	if files > 0 && !limitsFiles(s) {
 		h.Ulimits = []*container.Ulimit{{Name: "nofile", Soft: files, Hard: files}}
 	}
+	contain(h, s.Container)
+	h.Mounts = e.mounts(s)
+}
+
+// aliases are the names under which other services of the run find this one: its own,
+// and the one that it shares with its replicas.
+func aliases(s experiment.Service) []string {
+	if s.Alias == "" {
+		return []string{s.Name}
+	}
+	return []string{s.Name, s.Alias}
 }
 
 // bindings publishes nothing where containers can be dialled, else the declared
@@ -209,23 +245,13 @@ func (e *env) startFault(ctx context.Context, p *proc, err error) error {
 	return err
 }
 
-func (e *env) noteVolumes(mounts []container.MountPoint) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, m := range mounts {
-		if m.Type == "volume" && m.Name != "" {
-			e.volumes = append(e.volumes, m.Name)
-		}
-	}
-}
-
 // awaitReady waits for the service's readiness step. A watch that was lost ends
 // the waiting too: the engine is gone, and that is not the service's fault.
 func (p *proc) awaitReady(ctx context.Context) error {
-	if p.service.Ready == nil {
+	if p.service.Ready == nil || p.service.Job {
 		return ctx.Err()
 	}
-	err := step.Await(ctx, p.service.Ready.Resolve(ownPort), step.Target{
+	err := step.Await(ctx, *p.service.Ready, step.Target{
 		Name: p.service.Name,
 		Addr: func(port int) (string, error) { return p.Addr(port, experiment.FromConductor) },
 		Exec: p,

@@ -41,17 +41,23 @@ type proc struct {
 	ended     chan struct{} // closed when exit and lost are known
 	exit      experiment.Exit
 	lost      error // the end cannot be known: the engine stopped answering
+
+	readings lastReading // of a job
 }
 
 var (
 	_ experiment.Proc     = (*proc)(nil)
 	_ experiment.Execer   = (*proc)(nil)
 	_ experiment.LogMeter = (*proc)(nil)
+	_ experiment.Resolver = (*proc)(nil)
 )
 
 // watch waits for the end of the container.
 func (p *proc) watch(ctx context.Context) {
 	defer close(p.ended)
+	if p.service.Job {
+		defer p.keepReading()()
+	}
 	wait := p.api.ContainerWait(ctx, p.id, client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
 	select {
 	case err := <-wait.Error:
@@ -81,6 +87,21 @@ func (p *proc) end() (exit experiment.Exit, ended bool, lost error) {
 		return experiment.Exit{}, false, nil
 	}
 }
+
+// hasEnded tells whether the container does not run, as far as the watch knows.
+func (p *proc) hasEnded() bool {
+	_, ended, _ := p.end()
+	return ended
+}
+
+// remove removes the container of a service that has ended.
+func (p *proc) remove(ctx context.Context) error {
+	p.stopWatch()
+	return removeContainer(ctx, p.api, p.id)
+}
+
+// Resolve gives the paths and addresses that the container itself sees.
+func (p *proc) Resolve(r experiment.Ref) (string, bool) { return inside(r) }
 
 // locate reads the addresses and the first process of a started container.
 func (p *proc) locate(seen container.InspectResponse) {
@@ -145,8 +166,12 @@ func (p *proc) Stop(ctx context.Context) error {
 	return err
 }
 
-// Exec runs a command in the container. A command that is not there ends with
-// 126 or 127, and the engine's words are its output.
+// refusal begins what the engine writes in place of the output of a command that it
+// could not execute.
+const refusal = "OCI runtime exec failed"
+
+// Exec runs a command in the container. One that cannot be executed, which the engine
+// reports like a command that ends with 126 or 127, is an error.
 func (p *proc) Exec(ctx context.Context, argv []string) (experiment.ExecResult, error) {
 	fail := func(err error) (experiment.ExecResult, error) {
 		return experiment.ExecResult{}, fmt.Errorf("exec in service %s: %w", p.service.Name, errors.Join(ctx.Err(), err))
@@ -173,6 +198,9 @@ func (p *proc) Exec(ctx context.Context, argv []string) (experiment.ExecResult, 
 			return fail(err)
 		}
 		if !state.Running {
+			if code := state.ExitCode; (code == 126 || code == 127) && bytes.HasPrefix(out.Bytes(), []byte(refusal)) {
+				return fail(fmt.Errorf("%s cannot be executed there: %s", argv[0], bytes.TrimSpace(out.Bytes())))
+			}
 			return experiment.ExecResult{Code: state.ExitCode, Output: out.Bytes()}, nil
 		}
 		if !pause(ctx, readyPoll) { // the output may be closed before the end

@@ -13,7 +13,8 @@ import (
 
 // Usage reads the counters of the container, from the kernel where that is this
 // host's, else through the engine, and the time at which they were read. After the
-// container's end only the out-of-memory kill and the restarts are left to tell.
+// container's end only the out-of-memory kill and the restarts are left to tell, and
+// of a job what was read last before it.
 func (p *proc) Usage(ctx context.Context) (experiment.Usage, error) {
 	u, err := p.usage(ctx)
 	if err != nil {
@@ -23,10 +24,9 @@ func (p *proc) Usage(ctx context.Context) (experiment.Usage, error) {
 }
 
 func (p *proc) usage(ctx context.Context) (experiment.Usage, error) {
-	var u experiment.Usage
-	g, here := groupsOf("/", p.pid, p.id)
-	if here {
-		u, here = g.usage()
+	u, here := p.kernelUsage()
+	if !here && p.hasEnded() {
+		u, here = p.readings.last()
 	}
 	if !here {
 		var err error
@@ -44,6 +44,15 @@ func (p *proc) usage(ctx context.Context) (experiment.Usage, error) {
 		u.Counters[experiment.CounterOOMKills] = 1 // the engine remembers that, not how often
 	}
 	return u, nil
+}
+
+// kernelUsage reads the counters from this host's kernel, if the container runs on it.
+func (p *proc) kernelUsage() (experiment.Usage, bool) {
+	g, here := groupsOf("/", p.pid, p.id)
+	if !here {
+		return experiment.Usage{}, false
+	}
+	return g.usage()
 }
 
 // engineUsage asks the engine, which may take a second to answer.

@@ -42,7 +42,7 @@ func (e *env) Launch(ctx context.Context, s experiment.Service) (experiment.Proc
 	if err != nil {
 		return nil, fmt.Errorf("start service %s: %w", s.Name, err)
 	}
-	if s.Ready == nil {
+	if s.Ready == nil || s.Job {
 		return p, nil
 	}
 	err = step.Await(ctx, *p.service.Ready, p.target(), experiment.DefaultReadyPoll)
@@ -74,8 +74,8 @@ func (e *env) start(ctx context.Context, s experiment.Service) (*proc, error) {
 	if e.closed {
 		return nil, errors.New("the run is closed")
 	}
-	if _, exists := e.procs[s.Name]; exists {
-		return nil, errors.New("it was started before")
+	if err := e.makeRoom(s.Name); err != nil {
+		return nil, err
 	}
 	ports, err := e.takePorts(ctx, s)
 	if err != nil {
@@ -84,6 +84,9 @@ func (e *env) start(ctx context.Context, s experiment.Service) (*proc, error) {
 	p, err := newProc(e, s, program, ports)
 	if err != nil {
 		return nil, err
+	}
+	if err := e.furnish(p.service, p.places); err != nil {
+		return nil, errors.Join(err, p.remove())
 	}
 	e.state.Processes = append(e.state.Processes, processState{Service: s.Name, Executable: program})
 	entry := &e.state.Processes[len(e.state.Processes)-1]
@@ -104,11 +107,28 @@ func (e *env) start(ctx context.Context, s experiment.Service) (*proc, error) {
 	return p, nil
 }
 
-// takePorts gives a real port for each that the service declares. They are held
-// until the run is closed.
+// makeRoom removes what is left of a service that has ended, so that it can be started
+// again. None of the name is no error.
+func (e *env) makeRoom(service string) error {
+	old := e.procs[service]
+	if old == nil {
+		return nil
+	}
+	if _, gone := old.gone(); !gone {
+		return errors.New("it was started before, and not stopped")
+	}
+	return old.remove()
+}
+
+// takePorts gives a real port for each that the service declares, the same as before
+// if it is started again. They are held until the run is closed.
 func (e *env) takePorts(ctx context.Context, s experiment.Service) (map[int]int, error) {
 	ports := map[int]int{}
 	for _, declared := range s.Ports {
+		if old := e.procs[s.Name]; old != nil && old.ports[declared] != 0 {
+			ports[declared] = old.ports[declared]
+			continue
+		}
 		p, err := e.runner.ports.take(ctx)
 		if err != nil {
 			return nil, err

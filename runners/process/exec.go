@@ -46,9 +46,10 @@ func (p *proc) Exec(ctx context.Context, argv []string) (experiment.ExecResult, 
 }
 
 // ReadFile implements experiment.Execer. A relative path starts in the service's
-// directory, an absolute one at the host's root.
+// directory, an absolute one at the host's root, unless it is that of a declared file
+// or in a volume.
 func (p *proc) ReadFile(_ context.Context, path string) ([]byte, error) {
-	if !filepath.IsAbs(path) {
+	if path = p.places.known(p.service, path); !filepath.IsAbs(path) {
 		path = filepath.Join(p.dir, path)
 	}
 	b, err := os.ReadFile(path)

@@ -23,11 +23,12 @@ import (
 
 // proc is a service that was started.
 type proc struct {
-	service experiment.Service // own ports resolved
+	service experiment.Service // own ports and paths of files resolved
 	marker  marker
 	ports   map[int]int // declared to real
 	cores   experiment.CoreSet
-	dir     string   // where it runs
+	dir     string // where it runs
+	places  places
 	environ []string // all of its environment
 	files   *outputs
 	log     *slog.Logger
@@ -50,28 +51,27 @@ var (
 	_ experiment.Proc     = (*proc)(nil)
 	_ experiment.Execer   = (*proc)(nil)
 	_ experiment.LogMeter = (*proc)(nil)
+	_ experiment.Resolver = (*proc)(nil)
 )
 
 // newProc makes the directory of a service and its command.
 func newProc(e *env, s experiment.Service, program string, ports map[int]int) (*proc, error) {
-	s = s.Resolve(func(ref experiment.Ref) (string, bool) {
-		port, ok := ports[ref.Port]
-		return loopback(port), ok && ref.Kind == experiment.RefSelf
-	})
+	p := &proc{
+		ports: ports, places: e.places(s), cores: s.Cores, ended: make(chan struct{}),
+		marker: marker{owner: e.key.Owner, sweep: e.key.Sweep, run: e.key.Run, service: s.Name},
+		dir:    filepath.Join(e.files.dir, s.Name), log: e.runner.log,
+	}
+	if len(p.cores) == 0 {
+		p.cores = e.runner.cores
+	}
+	s = s.Resolve(p.Resolve)
+	p.service = s
 	argv, own, err := s.Texts()
 	if err != nil {
 		return nil, err
 	}
 	if s.Build != nil {
 		argv = append([]string{program}, argv...)
-	}
-	p := &proc{
-		service: s, ports: ports, cores: s.Cores, ended: make(chan struct{}),
-		marker: marker{owner: e.key.Owner, sweep: e.key.Sweep, run: e.key.Run, service: s.Name},
-		dir:    filepath.Join(e.files.dir, s.Name), log: e.runner.log,
-	}
-	if len(p.cores) == 0 {
-		p.cores = e.runner.cores
 	}
 	temp := filepath.Join(p.dir, "tmp")
 	if err := os.MkdirAll(temp, 0o700); err != nil {
@@ -82,6 +82,19 @@ func newProc(e *env, s experiment.Service, program string, ports map[int]int) (*
 	p.files = newOutputs(e.files.dir, s)
 	p.cmd = &exec.Cmd{Path: program, Args: argv, Env: p.environ, Dir: p.dir}
 	return p, nil
+}
+
+// Resolve implements experiment.Resolver.
+func (p *proc) Resolve(ref experiment.Ref) (string, bool) {
+	switch ref.Kind {
+	case experiment.RefSelf:
+		port, ok := p.ports[ref.Port]
+		return loopback(port), ok
+	case experiment.RefFile:
+		return p.places.of(ref.Name), true
+	default:
+		return "", false
+	}
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -148,18 +148,22 @@ func (r *Runner) Prepare(ctx context.Context, all []experiment.Service) (experim
 	return images, errors.Join(errs...)
 }
 
+// processForm is advice for a service that has only a form for containers.
+const processForm = "give the service a process section with build or command, or use runner: docker"
+
 // program gives the path of what a service executes.
 func (r *Runner) program(ctx context.Context, s experiment.Service) (string, error) {
 	switch {
 	case s.Build != nil && s.Build.Binary != "":
 		return s.Build.Binary, nil
+	case s.Build != nil && s.Build.Context != "":
+		return "", experiment.WithHint(fmt.Errorf("%w: what a Dockerfile builds cannot be run as a process", experiment.ErrCannotRun), processForm)
 	case s.Build != nil && r.builder == nil:
 		return "", fmt.Errorf("%w: nothing here builds %s", experiment.ErrCannotRun, s.Build.Go)
 	case s.Build != nil:
 		return r.builder.Binary(ctx, *s.Build, runtime.GOOS, runtime.GOARCH)
-	case len(s.Command) == 0:
-		return "", experiment.WithHint(fmt.Errorf("%w: an image cannot be run as a process", experiment.ErrCannotRun),
-			"give the service a process section with build or command, or use runner: docker")
+	case s.Image != "" || len(s.Command) == 0:
+		return "", experiment.WithHint(fmt.Errorf("%w: an image cannot be run as a process", experiment.ErrCannotRun), processForm)
 	}
 	name, ok := s.Command[0].Literal()
 	if !ok {
