@@ -25,6 +25,7 @@ type proc struct {
 	n         int // of its run
 	service   experiment.Service
 	behaviour Behaviour
+	files     map[string]string
 	began     time.Time
 	out       *output
 	timer     *time.Timer // of the end that the script plans
@@ -37,14 +38,15 @@ type proc struct {
 }
 
 var (
-	_ experiment.Proc   = (*proc)(nil)
-	_ experiment.Execer = (*proc)(nil)
+	_ experiment.Proc     = (*proc)(nil)
+	_ experiment.Execer   = (*proc)(nil)
+	_ experiment.Resolver = (*proc)(nil)
 )
 
 // ready waits as long as the script says, but not longer than the ready step.
 func (p *proc) ready(ctx context.Context) error {
 	within := time.Duration(experiment.DefaultReadyWithin)
-	if p.service.Ready == nil {
+	if p.service.Ready == nil || p.service.Job {
 		return nil
 	}
 	if p.service.Ready.Within > 0 {
@@ -156,6 +158,22 @@ func address(s experiment.Service, port int) (string, bool) {
 	return net.JoinHostPort(s.Name+".invalid", strconv.Itoa(port)), slices.Contains(s.Ports, port)
 }
 
+// resolve gives what a reference stands for in a service: files are at their own
+// paths.
+func resolve(s experiment.Service, ref experiment.Ref) (string, bool) {
+	switch ref.Kind {
+	case experiment.RefSelf:
+		return address(s, ref.Port)
+	case experiment.RefFile:
+		return ref.Name, true
+	default:
+		return "", false
+	}
+}
+
+// Resolve implements experiment.Resolver.
+func (p *proc) Resolve(ref experiment.Ref) (string, bool) { return resolve(p.service, ref) }
+
 // Addr implements experiment.Proc.
 func (p *proc) Addr(port int, _ experiment.Vantage) (string, error) {
 	addr, ok := address(p.service, port)
@@ -251,7 +269,7 @@ func (p *proc) Exec(ctx context.Context, argv []string) (experiment.ExecResult, 
 
 // ReadFile implements experiment.Execer.
 func (p *proc) ReadFile(_ context.Context, path string) ([]byte, error) {
-	text, ok := p.behaviour.Files[path]
+	text, ok := p.files[path]
 	if !ok {
 		return nil, fmt.Errorf("read %s in service %s: %w", path, p.service.Name, fs.ErrNotExist)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -29,8 +30,8 @@ var _ experiment.Runner = (*Runner)(nil)
 func New(s Script) *Runner { return &Runner{script: s, engine: engine{envs: map[*env]bool{}}} }
 
 // Events lists what was asked of the runner, in order: "prepare", "open 1",
-// "launch 1 app", "end 1 app 0" (its exit code), "close 1"; runs are numbered as
-// they were opened.
+// "launch 1 app", "end 1 app 0" (its exit code), "save 1 db", "restore 1 db", "close 1";
+// runs are numbered as they were opened.
 func (r *Runner) Events() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,8 +145,12 @@ func (e *env) start(ctx context.Context, s experiment.Service) (*proc, error) {
 	if err := e.runner.answer(ctx); err != nil {
 		return nil, err
 	}
-	s = literal(s, func(port int) (string, bool) { return address(s, port) })
+	s = s.Resolve(func(ref experiment.Ref) (string, bool) { return resolve(s, ref) })
 	_, environment, err := s.Texts()
+	if err != nil {
+		return nil, err
+	}
+	files, err := s.FileTexts()
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +159,8 @@ func (e *env) start(ctx context.Context, s experiment.Service) (*proc, error) {
 	if e.closed {
 		return nil, errors.New("the run is closed")
 	}
-	if e.procs[s.Name] != nil {
-		return nil, errors.New("it was started before")
+	if err := e.makeRoom(s.Name); err != nil {
+		return nil, err
 	}
 	e.run.Services = append(e.run.Services, s)
 	var b Behaviour
@@ -165,8 +170,12 @@ func (e *env) start(ctx context.Context, s experiment.Service) (*proc, error) {
 	if b.Fault != nil {
 		return nil, b.Fault
 	}
+	if s.Job && b.Exit == nil {
+		b.Exit = &Exit{}
+	}
+	maps.Copy(files, b.Files)
 	p := &proc{
-		runner: e.runner, n: e.run.N, service: s, behaviour: b,
+		runner: e.runner, n: e.run.N, service: s, behaviour: b, files: files,
 		began: time.Now(), out: newOutput(), ended: make(chan struct{}),
 	}
 	e.runner.happened(1, "launch %d %s", p.n, s.Name)

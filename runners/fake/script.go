@@ -6,7 +6,8 @@
 // speaks the real protocol, so everything that reads it is tested too.
 //
 // What is not done: services answer no requests. Steps that run a command are
-// answered by Behaviour.Exec; steps over HTTP cannot be.
+// answered by Behaviour.Exec, those that read a file by Behaviour.Files; steps over
+// HTTP cannot be. A volume holds one text instead of files.
 package fake
 
 import (
@@ -42,7 +43,8 @@ type Script struct {
 type Run struct {
 	Key      experiment.RunKey
 	N        int                  // which opening this is, from 1
-	Services []experiment.Service // launched so far, in order, own ports resolved
+	Services []experiment.Service // launched so far, in order, own ports and files resolved
+	Restored map[string]string    // contents of the volumes that were restored, by name
 }
 
 // Env gives a variable of a launched service, which is how a script knows the
@@ -74,11 +76,12 @@ type Behaviour struct {
 	CPU        float64                              // processors that it uses all the time
 	Counters   map[experiment.Counter]float64       // further counters, as they stand
 	Exec       func([]string) experiment.ExecResult // nil: every command succeeds, silently
-	Files      map[string]string
+	Files      map[string]string                    // beside those that are declared
+	Volumes    map[string]string                    // contents of its volumes when they are saved, by name; others are as restored, or empty
 }
 
 // Exit is an end after some time, from the launch on. An end that is due when the
-// service would be ready comes first.
+// service would be ready comes first. A job without one ends at once, with 0.
 type Exit struct {
 	After     time.Duration
 	Code      int
@@ -120,16 +123,6 @@ func (g Generation) complete(l experiment.Load) Generation {
 		}
 	}
 	return g
-}
-
-// literal resolves what a service says about itself.
-func literal(s experiment.Service, addr func(int) (string, bool)) experiment.Service {
-	return s.Resolve(func(ref experiment.Ref) (string, bool) {
-		if ref.Kind != experiment.RefSelf {
-			return "", false
-		}
-		return addr(ref.Port)
-	})
 }
 
 // environ looks up a variable in the form "NAME=value".
