@@ -69,8 +69,11 @@ func runScripts(t *testing.T, dir string) {
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "root" {
+			switch name {
+			case "root":
 				return os.Geteuid() == 0, nil
+			case "mounts":
+				return mayMount(t), nil
 			}
 			return false, fmt.Errorf("unknown condition %s", name)
 		},
@@ -83,6 +86,7 @@ func runScripts(t *testing.T, dir string) {
 			"await-row": awaitRow,
 			"hold":      hold,
 			"look":      look,
+			"disk":      disk,
 			"edit":      edit,
 			"wider":     wider,
 			"sample": func(ts *testscript.TestScript, _ bool, _ []string) {
@@ -267,6 +271,25 @@ func (r *reader) open(path string) (err error) {
 
 // Close implements io.Closer.
 func (r *reader) Close() error { return errors.Join(r.rows.Close(), r.pool.Close()) }
+
+// disk DIR SIZE mounts a file system in memory of so many bytes until the end of the
+// script.
+func disk(ts *testscript.TestScript, _ bool, args []string) {
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.Mkdir(dir, 0o755))
+	ts.Check(mountMemory(dir, args[1]))
+	ts.Defer(func() { _ = syscall.Unmount(dir, 0) })
+}
+
+func mountMemory(dir, size string) error {
+	return syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
+}
+
+// mayMount reports whether this process may mount a file system.
+func mayMount(t *testing.T) bool {
+	dir := t.TempDir()
+	return mountMemory(dir, "4096") == nil && syscall.Unmount(dir, 0) == nil
+}
 
 // edit FILE STATEMENT changes a database behind the back of ceteris.
 func edit(ts *testscript.TestScript, _ bool, args []string) {
