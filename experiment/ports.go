@@ -110,11 +110,10 @@ type VolumeKeeper interface {
 }
 
 // SnapshotWriter writes a snapshot, which is there for others once it is committed,
-// whole. Exactly one of Commit and Abort ends it.
+// whole. Close drops one that was not.
 type SnapshotWriter interface {
-	io.Writer
+	io.WriteCloser
 	Commit() error
-	Abort() error
 }
 
 // ExecResult is the end of a command inside a service.

@@ -42,6 +42,7 @@ func All() []Guard {
 		conductorPaused(),
 		engineBusy(),
 		engineElsewhere(),
+		scrapeGap(),
 		limitNotApplied(),
 		notEqual(),
 		controlDiffers(),

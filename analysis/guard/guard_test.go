@@ -111,6 +111,15 @@ const (
 )
 
 // Every guard is provoked, and has a twin just under its threshold.
+// polls is a poll a second of a page of the app; 1 where it failed.
+func polls(page string, failed ...float64) func(*experiment.Outcome) {
+	return func(o *experiment.Outcome) {
+		for i, v := range failed {
+			o.Series = append(o.Series, experiment.SeriesPoint{Service: "app", Metric: experiment.ScrapeFailed(page), AtMS: int64(i) * 1000, Value: v})
+		}
+	}
+}
+
 func TestJudgeRun(t *testing.T) {
 	exit := func(name string, e experiment.Exit) func(*experiment.Outcome) {
 		return func(o *experiment.Outcome) { o.Exits = map[string]experiment.Exit{name: e} }
@@ -352,6 +361,21 @@ func TestJudgeRun(t *testing.T) {
 		"engine-busy above": {
 			[]func(*experiment.Outcome){observe("engine.cpu", 0.21)},
 			[]found{{"engine-busy", note, "the engine used 0.21 of the host's 4 cores (limit 5%)"}},
+		},
+		"scrape-gap": {
+			[]func(*experiment.Outcome){polls(":9090/metrics", 0, 0, 1, 1, 0, 0)},
+			[]found{{"scrape-gap", warn, "2 of 6 polls of :9090/metrics at app failed, the longest gap lasted 3s: a gap is evidence that it could not answer, not that it was idle"}},
+		},
+		"scrape-gap to the end": {
+			[]func(*experiment.Outcome){polls(":1/a", 0, 1, 0), polls(":1/b", 0, 0, 1, 1)},
+			[]found{
+				{"scrape-gap", warn, "1 of 3 polls of :1/a at app failed, the longest gap lasted 2s: a gap is evidence that it could not answer, not that it was idle"},
+				{"scrape-gap", warn, "2 of 4 polls of :1/b at app failed, the longest gap lasted 2s: a gap is evidence that it could not answer, not that it was idle"},
+			},
+		},
+		"scrape-gap where every poll was answered": {[]func(*experiment.Outcome){polls(":1/a", 0, 0, 0)}, nil},
+		"result-incomplete: without load there is no throughput": {
+			[]func(*experiment.Outcome){unobserve("throughput"), change(func(o *experiment.Outcome) { o.Plan.Load = experiment.Load{None: true} })}, nil,
 		},
 		"engine-busy just under": {[]func(*experiment.Outcome){observe("engine.cpu", 0.2)}, nil},
 	}

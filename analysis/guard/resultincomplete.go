@@ -29,7 +29,7 @@ func judgeResultIncomplete(o experiment.Outcome, _ float64) []experiment.Finding
 	if o.Run.State != experiment.StateOK {
 		return nil
 	}
-	if _, ok := o.Observed("throughput"); !ok {
+	if _, ok := o.Observed("throughput"); !ok && !o.Plan.Load.None {
 		f := finding(experiment.SeverityInvalid, "the run ended well but has no throughput")
 		f.Service, f.Metric = experiment.GeneratorName, "throughput"
 		return []experiment.Finding{f}

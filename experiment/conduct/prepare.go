@@ -29,8 +29,10 @@ type sweep struct {
 	unclosed  []experiment.Env           // of runs that are over
 	disk      diskGuard
 	secrets   secrets
-	unkept    bool   // it was said that there are no snapshots
-	why       string // it ended, where the ending alone does not say
+	unkept    bool // it was said that there are no snapshots
+
+	unkeepable bool   // a snapshot could not be kept
+	why        string // it ended, where the ending alone does not say
 }
 
 // place is what exactly one run counts for.

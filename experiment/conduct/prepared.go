@@ -68,7 +68,7 @@ func (r *oneRun) startPrepared(ctx context.Context, svc experiment.Service) (exp
 	switch {
 	case len(declared.Steps) == 0 || svc.Job:
 		return r.start(ctx, svc)
-	case declared.Snapshot && ok && r.Snapshots != nil && svc.Replicas < 2:
+	case declared.Snapshot && ok && r.Snapshots != nil && svc.Replicas < 2 && !r.unkeepable:
 		if err := r.snapshot(ctx, svc, keeper); err != nil {
 			return nil, err
 		}
@@ -142,10 +142,11 @@ func (r *oneRun) makeSnapshot(ctx context.Context, svc experiment.Service, keepe
 	}
 	saving, cancel := context.WithTimeout(ctx, snapshotLimit)
 	defer cancel()
-	if err := keeper.SaveVolumes(saving, svc.Name, w); err != nil {
-		return fmt.Errorf("prepare service %s: keep its volumes: %w", svc.Name, errors.Join(err, w.Abort()))
+	if err = keeper.SaveVolumes(saving, svc.Name, w); err == nil {
+		err = w.Commit()
 	}
-	if err := w.Commit(); err != nil {
+	if err = errors.Join(err, w.Close()); err != nil {
+		r.unkeepable = true // too large, or no room: the next attempt does without
 		return fmt.Errorf("prepare service %s: keep its volumes: %w", svc.Name, err)
 	}
 	return nil
