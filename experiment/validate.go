@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,9 +10,11 @@ import (
 // MaxRounds bounds the rounds of a sweep.
 const MaxRounds = 1000
 
+// MaxCells bounds the cells of a sweep.
+const MaxCells = 1000
+
 // Bounds of a matrix.
 const (
-	maxCells      = 1000
 	minConfidence = 0.5
 	maxConfidence = 0.9999
 	maxNameLength = 63 // of a DNS label
@@ -37,20 +38,87 @@ func (f *faults) at(path string) bool {
 	return slices.ContainsFunc(f.list, func(e *FieldError) bool { return e.Path == path })
 }
 
+// merge takes what is at fault in a view, unless the view before said the same.
+func (f *faults) merge(list []*FieldError, variant int) {
+	before := map[string]bool{}
+	for _, e := range f.list {
+		before[e.Path+"\n"+e.Err.Error()] = true
+	}
+	for _, e := range list {
+		if !before[e.Path+"\n"+e.Err.Error()] {
+			e.Variant = variant
+			f.list = append(f.list, e)
+		}
+	}
+}
+
+// view is a matrix as it is in some of its cells: as declared, or one of its variants.
+type view struct {
+	*Matrix
+	number int    // of the variant, from 1; 0: as declared
+	cells  []Cell // none where the cells of the matrix cannot be made
+	whole  *Matrix
+}
+
+// views gives the matrix as declared, unless no cell is so, and each of its variants.
+func (m *Matrix) views() []view {
+	out := []view{{Matrix: m, whole: m}}
+	for i, v := range m.Variants {
+		one := *m
+		one.Subject, one.Load, one.Variants = v.Subject, v.Load, nil
+		out = append(out, view{Matrix: &one, number: i + 1, whole: m})
+	}
+	if !m.countable() {
+		return out
+	}
+	for _, c := range m.Cells() {
+		i := slices.IndexFunc(m.Variants, func(v Variant) bool { return c.has(v.When) }) + 1
+		out[i].cells = append(out[i].cells, c)
+	}
+	if len(m.Variants) > 0 {
+		declared := *m
+		declared.Variants = nil
+		out[0].Matrix = &declared
+		if len(out[0].cells) == 0 {
+			out = out[1:]
+		}
+	}
+	return out
+}
+
 // Validate checks a matrix whose runner need not be resolved, in every cell. The
 // error joins every *FieldError, sorted by position.
 func (m *Matrix) Validate() error {
 	var f faults
 	m.checkName(&f)
-	m.checkServices(&f)
-	m.checkNeeds(&f)
-	m.checkLinks(&f)
 	m.checkFactors(&f)
-	m.checkReferences(&f)
-	m.checkLoad(&f)
+	m.checkDesign(&f)
 	m.checkRules(&f)
-	m.checkValues(&f)
+	views := m.views()
+	for _, v := range views {
+		var g faults
+		v.check(&g)
+		f.merge(g.list, v.number)
+	}
+	m.checkUse(&f)
+	for _, v := range views {
+		var g faults
+		v.checkPlaces(&g, f.list)
+		v.checkValues(&g, f.list)
+		f.merge(g.list, v.number)
+	}
 	return JoinFieldErrors(f.list)
+}
+
+// check checks subject, load and what refers to them.
+func (v view) check(f *faults) {
+	v.checkServices(f)
+	v.checkNeeds(f)
+	v.checkLinks(f)
+	v.checkLoad(f)
+	v.checkTopSteps(f)
+	v.checkReferences(f)
+	v.checkMetrics(f)
 }
 
 // ValidateRunner is Validate for a matrix that went through ForRunner: it also
@@ -58,14 +126,15 @@ func (m *Matrix) Validate() error {
 // reaches something.
 func (m *Matrix) ValidateRunner() error {
 	var f faults
-	for _, s := range m.Subject.Services {
-		path := "subject.services." + s.Name
-		switch {
-		case m.Runner == RunnerAuto || m.Runner == "":
-			f.add(Pos{File: m.Origin.File}, "runner", "", "no runner is chosen")
-			return JoinFieldErrors(f.list)
-		case m.Runner == RunnerProcess && s.Build == nil && !s.Image.IsZero():
-			f.add(s.At, path, "add process: {build: {go: DIR}} or process: {command: [...]}", "has an image only, which the process runner cannot start")
+	if m.Runner == RunnerAuto || m.Runner == "" {
+		f.add(Pos{File: m.Origin.File}, "runner", "", "no runner is chosen")
+		return JoinFieldErrors(f.list)
+	}
+	if m.Runner == RunnerProcess {
+		for _, v := range m.views() {
+			var g faults
+			v.checkProcesses(&g)
+			f.merge(g.list, v.number)
 		}
 	}
 	return JoinFieldErrors(append(f.list, FieldErrors(m.Validate())...))
@@ -96,59 +165,6 @@ func checkWord(f *faults, at Pos, path, name string) {
 
 func reservedNames() []string {
 	return []string{GeneratorName, LinkProxyName, EngineName, HostName, ConductorName}
-}
-
-func (m *Matrix) checkServices(f *faults) {
-	if len(m.Subject.Services) == 0 {
-		f.add(Pos{File: m.Origin.File}, "subject.services", "", "there is no service")
-	}
-	seen := map[string]string{}
-	for i := range m.Subject.Services {
-		s := &m.Subject.Services[i]
-		path := "subject.services." + s.Name
-		lower := strings.ToLower(s.Name)
-		switch other, twice := seen[lower]; {
-		case slices.Contains(reservedNames(), lower):
-			f.add(s.At, path, "reserved: "+strings.Join(reservedNames(), ", "), "the name %s is reserved", s.Name)
-		case twice:
-			f.add(s.At, path, "names of hosts know no case", "the name is taken by %s", other)
-		default:
-			checkWord(f, s.At, path, s.Name)
-		}
-		seen[lower] = s.Name
-		m.checkSource(f, s, path)
-		checkSteps(f, s, path)
-		if s.Role != RoleSubject && s.Role != RoleBacking {
-			f.add(s.At, path+".role", "", "%q is no role of a service (subject or backing)", s.Role)
-		}
-	}
-}
-
-// checkSource wants exactly one of image and build, or, where the process runner
-// is sure to be used, a command.
-func (m *Matrix) checkSource(f *faults, s *ServiceSpec, path string) {
-	started := len(s.Command) > 0 || s.Process != nil && (s.Process.Build != nil || len(s.Process.Command) > 0)
-	switch {
-	case s.Build != nil && !s.Image.IsZero():
-		f.add(s.At, path, "", "has both image and build")
-	case s.Build == nil && s.Image.IsZero() && (m.Runner != RunnerProcess || !started):
-		f.lack(path, s.At, path, "", "has neither image nor build")
-	}
-	for where, b := range map[string]*BuildSpec{path + ".build": s.Build, path + ".process.build": s.processBuild()} {
-		if b != nil && strings.TrimSpace(b.Go) == "" {
-			f.lack(where, b.At, where, "as in go: ../cmd/app", "names no directory")
-		}
-	}
-	if s.Process != nil && s.Process.Command != nil && len(s.Process.Command) == 0 && s.Process.Build == nil {
-		f.lack(path, s.Process.At, path+".process.command", "", "is empty")
-	}
-}
-
-func (s *ServiceSpec) processBuild() *BuildSpec {
-	if s.Process == nil {
-		return nil
-	}
-	return s.Process.Build
 }
 
 // serviceNames lists the services in order of declaration.
@@ -265,47 +281,6 @@ func (m *Matrix) checkLinks(f *faults) {
 	}
 }
 
-func (m *Matrix) checkLoad(f *faults) {
-	l := m.Load
-	if l.Service == "" {
-		f.lack("load", l.At, "load.to", "as in app:8080", "missing")
-	} else {
-		m.checkPort(f, l.At, "load.to", l.Service, l.Port)
-	}
-	m.checkRequests(f)
-	switch {
-	case l.Closed == nil && l.Open == nil:
-		f.lack("load", l.At, "load", "as in closed: {users: 64}", "is neither closed nor open")
-	case l.Closed != nil && l.Open != nil:
-		f.add(l.At, "load", "", "is both closed and open")
-	}
-}
-
-func (m *Matrix) checkRequests(f *faults) {
-	l := m.Load
-	for i, q := range l.Requests {
-		at := requestPath(l.Requests, i)
-		if q.Method == "" {
-			f.lack(at, l.At, at+".method", "", "is empty")
-		}
-		if q.Path.IsZero() {
-			f.lack(at, l.At, at+".path", "as in /coupons?user=7", "missing")
-		} else if !strings.HasPrefix(q.Path.String(), "/") {
-			f.add(cmpPos(q.Path.At, l.At), at+".path", "as in /coupons?user=7", "%q does not begin with /", q.Path)
-		}
-		if text := q.Path.String(); strings.ContainsAny(text, " \t\r\n#") {
-			f.add(cmpPos(q.Path.At, l.At), at+".path", "write %20 for a space", "%q holds a character that no request line can hold", text)
-		}
-	}
-}
-
-func cmpPos(at, otherwise Pos) Pos {
-	if at.Line == 0 {
-		return otherwise
-	}
-	return at
-}
-
 // checkRules checks how often and by what rule: repeat, judge and place.
 func (m *Matrix) checkRules(f *faults) {
 	at := Pos{File: m.Origin.File}
@@ -321,11 +296,6 @@ func (m *Matrix) checkRules(f *faults) {
 	}
 	if j.ErrorRate < 0 || j.ErrorRate > 1 {
 		f.add(at, "judge.error_rate", "", "%v lies outside 0 to 1", j.ErrorRate)
-	}
-	if err := m.checkMetric(j.Metric); err != nil {
-		var hint *HintError
-		errors.As(err, &hint)
-		f.add(at, "judge.metric", hint.Hint, "%w", hint.Err)
 	}
 	for _, p := range []struct{ name, text string }{
 		{"subject", m.Place.Subject}, {"backing", m.Place.Backing}, {"load", m.Place.Load}, {"conductor", m.Place.Conductor},

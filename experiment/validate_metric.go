@@ -1,30 +1,209 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 )
 
+// taken is a metric that a step or a page brings.
+type taken struct {
+	name string // SERVICE.NAME, or NAME alone
+	path string
+	at   Pos
+}
+
+// brought lists the metrics that collect and scrape bring.
+func (m *Matrix) brought() []taken {
+	var out []taken
+	for i := range m.Subject.Services {
+		s := &m.Subject.Services[i]
+		at := "subject.services." + s.Name
+		for _, p := range s.steps(at) {
+			if p.why == forCollect {
+				out = append(out, p.brings(s.Name)...)
+			}
+		}
+		for j, sc := range s.Scrape {
+			for _, one := range sc.Metrics {
+				out = append(out, taken{s.Name + "." + one.Name, fmt.Sprintf("%s.scrape[%d].metrics.%s", at, j, one.Name), sc.At})
+			}
+		}
+	}
+	for _, p := range m.topSteps() {
+		if p.why == forCollect {
+			out = append(out, p.brings("")...)
+		}
+	}
+	return out
+}
+
+// brings names the metrics of a step of collect under a service.
+func (p placedStep) brings(service string) []taken {
+	prefix := service + "."
+	switch {
+	case !p.Image.IsZero():
+		prefix = ""
+	case p.In != "":
+		prefix = p.In + "."
+	}
+	var out []taken
+	for _, name := range p.takes() {
+		out = append(out, taken{prefix + name, p.path, p.At})
+	}
+	return out
+}
+
+// checkMetrics checks the metrics that the matrix declares, and the one that is
+// compared.
+func (v view) checkMetrics(f *faults) {
+	names := map[string]bool{}
+	for _, t := range v.brought() {
+		_, base, ofService := strings.Cut(t.name, ".")
+		if !ofService {
+			base = t.name
+		}
+		_, known := MetricByName(t.name)
+		switch {
+		case !valueName.MatchString(base):
+			f.add(t.at, t.path, "a letter or _, then letters, digits and _", "%q is no name of a metric", base)
+		case known:
+			f.add(t.at, t.path, "", "%s is a metric that ceteris takes itself", t.name)
+		case names[t.name]:
+			f.add(t.at, t.path, "", "there is a metric %s already", t.name)
+		}
+		names[t.name] = true
+	}
+	for _, d := range v.Metrics {
+		v.checkDerived(f, d, names)
+		names[d.Name] = true
+	}
+	at := Pos{File: v.Origin.File}
+	if v.Judge.Metric == "" {
+		f.lack("judge", at, "judge.metric", "as in SERVICE.ready_seconds", "missing: without load there is no throughput")
+		return
+	}
+	err := v.checkMetric(v.Judge.Metric)
+	if hint, ok := errors.AsType[*HintError](err); ok {
+		f.lack("load", at, "judge.metric", hint.Hint, "%w", hint.Err)
+	} else if err != nil {
+		f.lack("load", at, "judge.metric", "", "%w", err)
+	}
+}
+
+func (v view) checkDerived(f *faults, d Derived, names map[string]bool) {
+	path := "metrics." + d.Name
+	_, known := MetricByName(d.Name)
+	switch {
+	case !valueName.MatchString(d.Name):
+		f.add(d.At, path, "a letter or _, then letters, digits and _", "%q is no name of a metric", d.Name)
+	case known:
+		f.add(d.At, path, "", "%s is a metric that ceteris takes itself", d.Name)
+	case names[d.Name]:
+		f.add(d.At, path, "", "there is a metric %s already", d.Name)
+	}
+	expr, err := ParseExpr(d.Of)
+	if err != nil {
+		f.add(d.At, path+".of", "", "%w", err)
+		return
+	}
+	for _, name := range expr.Names() {
+		if slices.ContainsFunc(v.Metrics, func(o Derived) bool { return o.Name == name }) {
+			f.add(d.At, path+".of", "write its expression out", "%s is itself derived", name)
+			continue
+		}
+		err := v.checkMetric(name)
+		if hint, ok := errors.AsType[*HintError](err); ok {
+			f.lack("subject", d.At, path+".of", hint.Hint, "%w", hint.Err)
+		} else if err != nil {
+			f.lack("subject", d.At, path+".of", "", "%w", err)
+		}
+	}
+}
+
 // checkMetric wants a metric by which cells can be compared: one that a run of
-// this matrix observes in the measured window. The error is a *HintError.
+// this matrix observes in the measured window. The error may be a *HintError.
 func (m *Matrix) checkMetric(name string) error {
-	service, base, ofService := strings.Cut(name, ".")
-	if ofService {
+	brought := m.brought()
+	own := func(name string) bool {
+		return slices.ContainsFunc(brought, func(t taken) bool { return t.name == name }) ||
+			slices.ContainsFunc(m.Metrics, func(d Derived) bool { return d.Name == name })
+	}
+	n := SplitMetricName(name)
+	switch {
+	case own(name):
+		return nil
+	case name == MetricCeiling:
+		if m.Rung() == "" {
+			return WithHint(errors.New("there is no ladder, so there is no ceiling"), `as in across: [rate] and open: {rate: "${rate}/s"}`)
+		}
+		return nil
+	}
+	if err := m.checkPart(n); err != nil {
+		return err
+	}
+	if own(n.Base) && n.Request == "" {
+		return nil
+	}
+	if service, base, ofService := strings.Cut(n.Base, "."); ofService {
 		return m.checkServiceMetric(service, base)
 	}
-	_, known := MetricByName(name)
+	_, known := MetricByName(n.Base)
 	rest, quantile := m.observedRequests()
 	names := append(rest, quantile...)
 	switch {
-	case slices.Contains(names, name):
+	case m.Load.None && known:
+		return WithHint(fmt.Errorf("nothing is sent, so no run observes %s", n.Base), "as in SERVICE.ready_seconds")
+	case slices.Contains(names, n.Base) && len(m.Load.Phases) > 0 && n.Phase == "":
+		hint := ""
+		if i := slices.IndexFunc(m.Load.Phases, func(p PhaseSpec) bool { return p.Measure }); i >= 0 {
+			hint = "as in " + m.Load.Phases[i].Name + ":" + n.Base
+		}
+		return WithHint(errors.New("the load has phases, each with metrics of its own"), hint)
+	case slices.Contains(names, n.Base):
 		return nil
 	case known:
-		return WithHint(fmt.Errorf("no good run of this matrix observes %s in the measured window", name),
+		return WithHint(fmt.Errorf("no good run of this matrix observes %s in the measured window", n.Base),
 			"observed are "+strings.Join(rest, ", ")+" and quantiles such as latency_p99")
 	default:
-		return WithHint(fmt.Errorf("there is no metric %q", name), didYouMean(name, names))
+		for _, d := range m.Metrics {
+			names = append(names, d.Name)
+		}
+		return WithHint(fmt.Errorf("there is no metric %q", n.Base), didYouMean(n.Base, names))
 	}
+}
+
+// checkPart wants the phase to be measured and the request to be named.
+func (m *Matrix) checkPart(n MetricName) error {
+	if n.Phase != "" {
+		var names []string
+		for _, p := range m.Load.Phases {
+			if p.Name == n.Phase && !p.Measure {
+				return WithHint(fmt.Errorf("phase %s is not measured", n.Phase), "add measure: true")
+			}
+			names = append(names, p.Name)
+		}
+		if !slices.Contains(names, n.Phase) {
+			return WithHint(fmt.Errorf("the load has no phase %q", n.Phase), didYouMean(n.Phase, names))
+		}
+	}
+	if n.Request == "" {
+		return nil
+	}
+	if strings.Contains(n.Base, ".") {
+		return fmt.Errorf("services do not know requests apart")
+	}
+	var names []string
+	for _, q := range m.Load.Requests {
+		if q.Name != "" {
+			names = append(names, q.Name)
+		}
+	}
+	if !slices.Contains(names, n.Request) {
+		return WithHint(fmt.Errorf("no request of the load has the name %q", n.Request), didYouMean(n.Request, names))
+	}
+	return nil
 }
 
 func (m *Matrix) checkServiceMetric(service, base string) error {
@@ -36,11 +215,16 @@ func (m *Matrix) checkServiceMetric(service, base string) error {
 	case m.service(service) == nil && !slices.Contains(reservedNames(), service):
 		return WithHint(fmt.Errorf("there is no service %q", service), didYouMean(service, m.serviceNames()))
 	case len(names) == 0:
-		return WithHint(fmt.Errorf("no run of this matrix has a service %s", service), "")
+		return fmt.Errorf("no run of this matrix has a service %s", service)
 	case known:
 		return WithHint(fmt.Errorf("no good run of this matrix observes %s.%s in the measured window", service, base),
 			"observed of "+service+": "+strings.Join(names, ", "))
 	default:
+		for _, t := range m.brought() {
+			if of, name, ok := strings.Cut(t.name, "."); ok && of == service {
+				names = append(names, name)
+			}
+		}
 		return WithHint(fmt.Errorf("there is no metric %q of a service", base), didYouMean(base, names))
 	}
 }
@@ -48,6 +232,9 @@ func (m *Matrix) checkServiceMetric(service, base string) error {
 // observedRequests lists the metrics of requests that the generator reports,
 // quantiles and maxima apart.
 func (m *Matrix) observedRequests() (rest, quantile []string) {
+	if m.Load.None {
+		return nil, nil
+	}
 	for _, r := range requestMetrics() {
 		if r.Name != "dropped" || m.Load.Closed == nil { // a user waits, and drops nothing
 			rest = append(rest, r.Name)
@@ -69,12 +256,20 @@ func (m *Matrix) observedRequests() (rest, quantile []string) {
 
 // observedOf lists the metrics of a service, or of what has a reserved name, that
 // are observed in the window, without its name. Where the runner is not chosen yet,
-// each may be.
+// each may be. A study without load has no window: what is left is how long things
+// took.
 func (m *Matrix) observedOf(service string) []string {
 	containers := m.Runner != RunnerProcess
+	s := m.service(service)
 	switch {
-	case m.service(service) == nil && !slices.Contains(reservedNames(), service):
+	case s == nil && !slices.Contains(reservedNames(), service):
 		return nil
+	case m.Load.None && s == nil:
+		return nil
+	case m.Load.None && s.Job:
+		return []string{"duration", "exit"}
+	case m.Load.None:
+		return []string{"ready_seconds", "duration"}
 	case service == HostName:
 		return []string{"busy", "other", "steal"}
 	case service == ConductorName, service == EngineName && containers:

@@ -201,15 +201,28 @@ const everything = "."
 // checkReferences wants every reference to be known, and to stand where somebody
 // resolves it.
 func (m *Matrix) checkReferences(f *faults) {
+	for _, t := range m.texts() {
+		for _, ref := range t.Refs() {
+			m.checkReference(f, t, ref)
+		}
+	}
+}
+
+// checkUse wants every factor to be good for something: to be mentioned, to put
+// something in place, or to decide where something exists.
+func (m *Matrix) checkUse(f *faults) {
 	used := map[string]bool{}
 	for _, t := range m.texts() {
 		for _, ref := range t.Refs() {
 			used[ref.Name] = used[ref.Name] || ref.Kind == RefFactor
-			m.checkReference(f, t, ref)
 		}
 	}
+	for _, o := range m.onlys() {
+		used[o.Factor] = true
+	}
 	for _, fa := range m.Factors {
-		if path := "factors." + fa.Name; !used[fa.Name] && !f.at(path) {
+		sets := slices.ContainsFunc(fa.Levels, func(l Level) bool { return l.Set })
+		if path := "factors." + fa.Name; !used[fa.Name] && !sets && !f.at(path) {
 			f.lack(everything, fa.At, path, "write ${"+fa.Name+"} where it belongs", "used nowhere")
 		}
 	}
@@ -300,7 +313,7 @@ func (m *Matrix) checkAddr(f *faults, t text, ref Ref) {
 		f.add(t.At, t.path, "", "%s may stand in command, env, files and run of a service only", ref)
 	case ref.Name == t.service:
 		f.add(t.At, t.path, fmt.Sprintf("write ${self:%d}", ref.Port), "%s: a service does not address itself", ref)
-	case m.checkPort(f, t.At, t.path, ref.Name, ref.Port) && !m.needs(t.service, ref.Name, map[string]bool{}):
+	case m.checkPort(f, t.At, t.path, ref.Name, ref.Port) && t.service != "" && !m.needs(t.service, ref.Name, map[string]bool{}):
 		f.lack("subject.services", t.At, t.path, "add "+ref.Name+" to needs", "%s: %s may not be running yet", ref, ref.Name)
 	}
 }

@@ -43,8 +43,8 @@ func TestValidate(t *testing.T) {
 		}},
 		{"no method", func(m *Matrix) { m.Load.Requests[0].Method = "" }, []string{"load.request.method: is empty"}},
 		{"place", func(m *Matrix) { m.Place.Load = "-" }, []string{`place.load: "-" is no set of cores (as in 0, 1-3 or 0,2)`}},
-		{"log confirms", func(m *Matrix) { m.Subject.Services[1].Confirm[0] = Step{Log: "x"} }, []string{
-			"subject.services.app.confirm[0]: port and log confirm no setting",
+		{"port confirms", func(m *Matrix) { m.Subject.Services[1].Confirm[0] = Step{Port: 8080} }, []string{
+			"subject.services.app.confirm[0]: a port that answers confirms no setting",
 		}},
 		{"empty process command", func(m *Matrix) {
 			m.Subject.Services[0].Process.Build, m.Subject.Services[0].Process.Command = nil, []Template{}

@@ -10,58 +10,59 @@ import (
 const minMemory = 6 << 20
 
 // checkValues plans every cell, once as containers and once as processes, so that
-// the text of every level is read where it is used.
-func (m *Matrix) checkValues(f *faults) {
-	cells := 2
-	for _, fa := range m.Factors {
-		if fa.Baseline < 0 || fa.Baseline >= len(fa.Levels) {
-			return // said before; there is no baseline to plan
-		}
-		cells += len(fa.Levels) - 1
-	}
-	if cells > maxCells {
-		f.add(Pos{File: m.Origin.File}, "factors", "", "%d cells, more than %d", cells, maxCells)
-		return
-	}
+// the text of every level is read where it is used. What is known to be at fault is
+// not said again.
+func (v view) checkValues(f *faults, known []*FieldError) {
 	texts := map[string]text{}
-	for _, t := range m.texts() {
+	for _, t := range v.texts() {
 		texts[t.path] = t
 	}
-	known := slices.Clone(f.list)
 	isKnown := func(path string) bool {
 		return slices.ContainsFunc(known, func(e *FieldError) bool { return e.Path == path })
 	}
+	stages := slices.ContainsFunc(known, func(e *FieldError) bool { return strings.HasPrefix(e.Path, "stages[") })
+	forms := v.planned()
 	keys := map[CellKey]Cell{}
-	for _, c := range m.Cells() {
-		if other, twice := keys[c.Key]; twice {
-			f.add(Pos{File: m.Origin.File}, "factors", "", "%s and %s cannot be told apart", other.Label(), c.Label())
+	for _, c := range v.cells {
+		if other, twice := keys[c.Key]; twice && !stages {
+			f.add(Pos{File: v.Origin.File}, "factors", "", "%s and %s cannot be told apart", other.Label(), c.Label())
 		}
 		keys[c.Key] = c
-		for _, e := range m.cellFaults(c) {
+		for _, e := range v.cellFaults(forms, c) {
 			if !isKnown(e.Path) {
-				e.At, e.Path = m.blame(texts[e.Path], e, c)
+				e.At, e.Path = v.blame(texts[e.Path], e, c)
 				f.list = append(f.list, e)
 			}
 		}
 	}
 }
 
+// planned gives the view for containers, and, where a service has a process form, for
+// processes.
+func (v view) planned() []*Matrix {
+	out := []*Matrix{v.ForRunner(RunnerDocker)}
+	if slices.ContainsFunc(v.Subject.Services, func(s ServiceSpec) bool { return s.Process != nil }) {
+		out = append(out, v.ForRunner(RunnerProcess))
+	}
+	return out
+}
+
 // cellFaults plans a cell in both forms. What only the process form is blamed for
 // comes from the overrides under process.
-func (m *Matrix) cellFaults(c Cell) []*FieldError {
-	out := m.ForRunner(RunnerDocker).planFaults(c)
-	if !slices.ContainsFunc(m.Subject.Services, func(s ServiceSpec) bool { return s.Process != nil }) {
+func (v view) cellFaults(forms []*Matrix, c Cell) []*FieldError {
+	out := forms[0].planFaults(c)
+	if len(forms) == 1 {
 		return out
 	}
 	seen := map[string]bool{}
 	for _, e := range out {
 		seen[e.Error()] = true
 	}
-	for _, e := range m.ForRunner(RunnerProcess).planFaults(c) {
+	for _, e := range forms[1].planFaults(c) {
 		if seen[e.Error()] {
 			continue
 		}
-		for _, s := range m.Subject.Services {
+		for _, s := range v.Subject.Services {
 			if rest, ok := strings.CutPrefix(e.Path, "subject.services."+s.Name+"."); ok && s.Process != nil {
 				e.Path = "subject.services." + s.Name + ".process." + rest
 				break
@@ -80,7 +81,7 @@ func (m *Matrix) planFaults(c Cell) []*FieldError {
 	for _, s := range p.Services {
 		spec := subject.service(s.Name)
 		path := "subject.services." + s.Name
-		if !spec.Limits.Memory.IsZero() && s.Limits.Memory < minMemory && !f.at(path+".limits.memory") {
+		if !spec.Limits.Memory.IsZero() && s.Limits.Memory < minMemory && s.Limits.Memory > 0 && !f.at(path+".limits.memory") {
 			f.add(spec.Limits.Memory.At, path+".limits.memory", "", "%d bytes are less than 6MiB", s.Limits.Memory)
 		}
 		if !spec.Image.IsZero() && (s.Image == "" || strings.ContainsAny(s.Image, " \t\n")) && !f.at(path+".image") {
@@ -99,12 +100,15 @@ func (m *Matrix) blame(t text, e *FieldError, c Cell) (Pos, string) {
 			names = append(names, ref.Name)
 		}
 	}
+	isOff := func(name string) bool {
+		return slices.ContainsFunc(c.Off, func(s Setting) bool { return s.Factor == name })
+	}
 	for i, fa := range m.Factors {
-		if !slices.Contains(names, fa.Name) || fa.Name != c.Factor && len(names) > 1 {
+		if !slices.Contains(names, fa.Name) || !isOff(fa.Name) && len(names) > 1 {
 			continue
 		}
 		level, _ := c.Lookup(fa.Name)
-		l := slices.IndexFunc(m.Factors[i].Levels, func(l Level) bool { return l.Text == level })
+		l := m.Factors[i].levelIndex(level)
 		e.Hint = strings.TrimPrefix(e.Hint+"; used in "+t.path, "; ")
 		return fa.Levels[l].At, fmt.Sprintf("factors.%s.levels[%d]", fa.Name, l)
 	}

@@ -15,16 +15,26 @@ type reader struct {
 	file   string
 	lines  []string
 	values int
+	dir    string                    // where relative paths start
 	places map[string]experiment.Pos // of texts, and of the keys of everything else
 	faults []*experiment.FieldError
+
+	sets          map[string]map[string]*value // overlays, by factor and level
+	variantPlaces []map[string]experiment.Pos  // places of each variant of the matrix
+	feeds         map[string]*experiment.DataSpec
 }
 
-// place gives the position of a field, or of the nearest one above it.
-func (r *reader) place(path string) (at experiment.Pos, exact bool) {
-	at, exact = r.places[path]
+// place gives the position of a field, or of the nearest one above it, as declared (0)
+// or in a variant of the matrix (from 1).
+func (r *reader) place(path string, variant int) (at experiment.Pos, exact bool) {
+	places := r.places
+	if variant > 0 && within(path, "subject") || variant > 0 && within(path, "load") {
+		places = r.variantPlaces[variant-1]
+	}
+	at, exact = places[path]
 	for !exact && path != "" {
 		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
-		if above, ok := r.places[path]; ok {
+		if above, ok := places[path]; ok {
 			return above, false
 		}
 	}
@@ -45,7 +55,6 @@ func (r *reader) faultAt(v *value, hint, format string, args ...any) {
 func (r *reader) convert(n *yaml.Node, path string, depth int) *value {
 	v := &value{path: path, at: experiment.Pos{File: r.file, Line: n.Line, Column: n.Column}}
 	r.values++
-	r.places[path] = v.at
 	switch {
 	case depth > maxDepth:
 		r.faultAt(v, "", "nested deeper than %d levels", maxDepth)
@@ -106,9 +115,6 @@ func (r *reader) convertFields(v *value, n *yaml.Node, depth int) {
 		first[key.Value] = at
 		child := r.convert(n.Content[i+1], path, depth+1)
 		v.fields = append(v.fields, field{name: key.Value, at: at, value: child})
-		if child.kind != scalar {
-			r.places[path] = at
-		}
 	}
 }
 

@@ -22,11 +22,8 @@ const MaxBytes = 1 << 20
 // faults of the matrix are *experiment.FieldError, joined and sorted by position. A
 // file that cannot be read is such a fault, too, of the file as a whole.
 func Load(path string) (*experiment.Matrix, error) {
-	src, err := read(path)
+	src, err := read(path, "a matrix file", MaxBytes+1) // one more, for the message
 	if err != nil {
-		if inner, ok := errors.AsType[*fs.PathError](err); ok {
-			err = inner.Err // the path stands before it
-		}
 		return nil, &experiment.FieldError{At: experiment.Pos{File: path}, Err: err}
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
@@ -36,22 +33,36 @@ func Load(path string) (*experiment.Matrix, error) {
 	return Parse(path, dir, src)
 }
 
-func read(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, errors.New("a directory, not a matrix file")
-	case !info.Mode().IsRegular(): // a pipe would be waited for, a device has no end
-		return nil, errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
+// read gives the first bytes of a regular file. Errors are without its path.
+func read(path, what string, most int64) ([]byte, error) {
+	f, err := open(path, what)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// open opens a regular file.
+func open(path, what string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		if inner, ok := errors.AsType[*fs.PathError](err); ok {
+			err = inner.Err // who asks knows the path
+		}
+		return nil, err
+	}
+	switch {
+	case info.IsDir():
+		return nil, fmt.Errorf("a directory, not %s", what)
+	case !info.Mode().IsRegular(): // a pipe would be waited for, a device has no end
+		return nil, errors.New("not a regular file")
+	}
+	f, err := os.Open(path)
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
+		err = inner.Err
+	}
+	return f, err
 }
 
 // Parse is Load for text that is already there: file names it in messages, dir is
@@ -61,15 +72,20 @@ func Parse(file, dir string, src []byte) (*experiment.Matrix, error) {
 	if fault != nil {
 		return nil, fault
 	}
-	r := &reader{file: file, lines: strings.Split(string(src), "\n"), places: map[string]experiment.Pos{}}
-	m := r.matrix(r.convert(root, "", 0))
+	r := &reader{
+		file: file, dir: dir, lines: strings.Split(string(src), "\n"),
+		places: map[string]experiment.Pos{}, feeds: map[string]*experiment.DataSpec{},
+	}
+	tree := r.convert(root, "", 0)
+	locate(tree, r.places)
+	m := r.matrix(tree)
 	sum := sha256.Sum256(src)
 	m.Origin = experiment.Origin{File: file, Dir: dir, SHA256: hex.EncodeToString(sum[:]), Source: string(src)}
 
 	faults := slices.Clone(r.faults)
 	if !r.broken() {
 		for _, f := range experiment.FieldErrors(m.Validate()) {
-			if at, exact := r.place(f.Path); exact || f.At.Line == 0 {
+			if at, exact := r.place(f.Path, f.Variant); exact || f.At.Line == 0 {
 				f.At = at
 			}
 			if !r.explains(f) {

@@ -1,6 +1,7 @@
 package matrixfile
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -8,10 +9,13 @@ import (
 
 func loadShape() shape {
 	return shape{
-		known: words("to request closed open ramp warmup measure timeout connections keep_alive"),
-		later: words("requests data streams phases image build command files env reader extract regex json csv slo"),
+		known: words("to request requests data closed open streams phases ramp warmup measure timeout connections keep_alive"),
+		later: words("image command env files reader extract"),
 	}
 }
+
+// noLoad is the whole load of a study of starts and jobs.
+const noLoad = "none"
 
 func (r *reader) load(v *value) experiment.LoadSpec {
 	l := experiment.LoadSpec{KeepAlive: true}
@@ -19,68 +23,172 @@ func (r *reader) load(v *value) experiment.LoadSpec {
 		return l
 	}
 	l.At = v.at
-	if v.kind == scalar && v.text == "none" {
-		r.faultAt(v, "", "a study without load is %w", experiment.ErrNotYet)
-		return l
+	if v.kind == scalar {
+		r.oneOf(v, "", []string{noLoad}, nil)
+		return experiment.LoadSpec{None: true, At: v.at}
 	}
 	o := r.object(v, loadShape())
 	if !v.has("image") { // an external generator names its target itself
 		r.require(v, o, "to")
-		if !v.has("requests") {
-			r.require(v, o, "request")
-		}
 	}
 	l.Service, l.Port = r.address(o["to"])
-	r.request(o["request"], &l)
+	l.Requests = r.requests(v, o)
+	l.Data = r.data(o["data"])
 	if o["closed"] != nil {
 		l.Closed = r.closed(o["closed"])
 	}
 	if o["open"] != nil {
-		l.Open = r.open(o["open"])
+		open := r.open(o["open"])
+		l.Open = &open
 	}
-	l.Ramp = r.template(o["ramp"], experiment.DefaultRamp)
-	l.Warmup.For = r.phase(o["warmup"], experiment.DefaultWarmup, "a warm-up until steady")
-	l.Measure.For = r.phase(o["measure"], experiment.DefaultMeasure, "a fixed number of requests")
+	l.Streams = r.streams(o["streams"])
 	l.Timeout = r.template(o["timeout"], experiment.DefaultTimeout)
 	l.Connects = r.template(o["connections"], "")
 	l.KeepAlive = r.boolean(o["keep_alive"], true)
+	if o["phases"] != nil {
+		l.Phases = r.phases(o["phases"])
+		for _, name := range words("closed open streams ramp warmup measure") {
+			if o[name] != nil {
+				r.faultAt(o[name], "each phase has its own", "stands beside phases")
+			}
+		}
+		l.Closed, l.Open, l.Streams = nil, nil, nil
+		return l
+	}
+	l.Ramp = r.template(o["ramp"], experiment.DefaultRamp)
+	l.Warmup = r.warmup(o["warmup"])
+	l.Measure = r.measure(o["measure"])
 	return l
 }
 
-// phase reads a length; its mapping form is not yet built.
-func (r *reader) phase(v *value, otherwise, what string) experiment.Template {
-	if v != nil && v.kind == mapping {
-		r.faultAt(v, "", "%s is %w", what, experiment.ErrNotYet)
-		return experiment.Literal(otherwise)
+func warmupShape() shape { return shape{known: words("until at_least at_most")} }
+
+// Defaults of a warm-up until the rate is steady.
+const (
+	steadyAtLeast = "2s"
+	steadyAtMost  = "60s"
+)
+
+// warmup reads a length, or what ends the warm-up.
+func (r *reader) warmup(v *value) experiment.WarmupSpec {
+	if v == nil || v.kind != mapping {
+		return experiment.WarmupSpec{For: r.template(v, experiment.DefaultWarmup)}
 	}
-	return r.template(v, otherwise)
+	o := r.object(v, warmupShape())
+	r.require(v, o, "until")
+	return experiment.WarmupSpec{
+		Until:   r.oneOf(o["until"], experiment.WarmupSteady, []string{experiment.WarmupSteady}, nil),
+		AtLeast: r.template(o["at_least"], steadyAtLeast),
+		AtMost:  r.template(o["at_most"], steadyAtMost),
+	}
 }
 
-func (r *reader) request(v *value, l *experiment.LoadSpec) {
-	if v == nil {
-		return
+func measureShape() shape { return shape{known: words("requests at_most")} }
+
+// measure reads a length, or a number of requests.
+func (r *reader) measure(v *value) experiment.MeasureSpec {
+	if v == nil || v.kind != mapping {
+		return experiment.MeasureSpec{For: r.template(v, experiment.DefaultMeasure)}
 	}
-	o := r.object(v, shape{known: words("method path"), later: words("name weight headers body expect slo")})
-	r.require(v, o, "path")
-	q := experiment.RequestSpec{At: v.at}
-	q.Method = r.oneOf(o["method"], "GET", words("GET HEAD POST PUT PATCH DELETE OPTIONS"), nil)
-	q.Path = r.template(o["path"], "")
-	l.Requests = append(l.Requests, q)
+	o := r.object(v, measureShape())
+	r.require(v, o, "requests")
+	return experiment.MeasureSpec{
+		Requests: r.template(o["requests"], "1"),
+		AtMost:   r.template(o["at_most"], experiment.DefaultFixedAtMost.String()),
+	}
 }
+
+func closedShape() shape { return shape{known: words("users think")} }
 
 func (r *reader) closed(v *value) *experiment.ClosedSpec {
-	o := r.object(v, shape{known: words("users think")})
+	o := r.object(v, closedShape())
 	r.require(v, o, "users")
 	return &experiment.ClosedSpec{Users: r.template(o["users"], ""), Think: r.template(o["think"], experiment.DefaultThink)}
 }
 
-func (r *reader) open(v *value) *experiment.OpenSpec {
-	o := r.object(v, shape{known: words("rate in_flight arrivals when_full")})
+func openShape() shape { return shape{known: words("rate in_flight arrivals when_full")} }
+
+func (r *reader) open(v *value) experiment.OpenSpec {
+	o := r.object(v, openShape())
 	r.require(v, o, "rate")
-	r.oneOf(o["arrivals"], "", words("constant"), words("poisson"))
-	r.oneOf(o["when_full"], "", words("drop"), words("queue"))
-	return &experiment.OpenSpec{
+	s := experiment.OpenSpec{
 		Rate:     r.template(o["rate"], ""),
 		InFlight: r.template(o["in_flight"], strconv.Itoa(experiment.DefaultInFlight)),
+		Arrivals: r.oneOf(o["arrivals"], "", arrivals(), nil),
+		WhenFull: r.oneOf(o["when_full"], "", whenFull(), nil),
 	}
+	if s.Arrivals == experiment.ArrivalsConstant { // said or not, it is the same
+		s.Arrivals = ""
+	}
+	if s.WhenFull == experiment.WhenFullDrop {
+		s.WhenFull = ""
+	}
+	return s
+}
+
+func arrivals() []string {
+	return []string{experiment.ArrivalsConstant, experiment.ArrivalsPoisson}
+}
+func whenFull() []string { return []string{experiment.WhenFullDrop, experiment.WhenFullQueue} }
+
+func streamShape() shape { return shape{known: words("after open")} }
+
+func (r *reader) streams(v *value) []experiment.StreamSpec {
+	var out []experiment.StreamSpec
+	for _, item := range r.items(v, "as in [{after: 5s, open: {rate: 100/s}}]") {
+		o := r.object(item, streamShape())
+		r.require(item, o, "after", "open")
+		s := experiment.StreamSpec{After: r.template(o["after"], "0s"), At: item.at}
+		if o["open"] != nil {
+			s.Open = r.open(o["open"])
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func phaseShape() shape { return shape{known: words("name closed open idle for ramp measure")} }
+
+func (r *reader) phases(v *value) []experiment.PhaseSpec {
+	out := []experiment.PhaseSpec{} // there are phases, be they none
+	for _, item := range r.items(v, "as in [{name: spike, open: {rate: 900/s}, for: 10s, measure: true}]") {
+		out = append(out, r.phase(item))
+	}
+	return out
+}
+
+func (r *reader) phase(v *value) experiment.PhaseSpec {
+	o := r.object(v, phaseShape())
+	r.require(v, o, "name")
+	p := experiment.PhaseSpec{
+		For:     r.template(o["for"], experiment.DefaultMeasure),
+		Ramp:    r.template(o["ramp"], experiment.DefaultRamp),
+		Measure: r.boolean(o["measure"], false),
+		At:      v.at,
+	}
+	p.Name, _ = r.plain(o["name"])
+	if o["closed"] != nil {
+		p.Closed = r.closed(o["closed"])
+	}
+	if o["open"] != nil {
+		open := r.open(o["open"])
+		p.Open = &open
+	}
+	var shapes []string
+	for _, name := range words("closed open") {
+		if o[name] != nil {
+			shapes = append(shapes, name)
+		}
+	}
+	if r.boolean(o["idle"], false) {
+		shapes = append(shapes, "idle")
+	}
+	switch {
+	case v.kind != mapping:
+	case len(shapes) == 0 && !slices.ContainsFunc(words("closed open idle"), v.has):
+		r.faultAt(v, "as in open: {rate: 900/s}", "is neither closed, open nor idle: true")
+	case len(shapes) > 1:
+		r.faultAt(v, "", "is both %s and %s", shapes[0], shapes[1])
+	}
+	return p
 }

@@ -140,6 +140,17 @@ func (r *reader) items(v *value, hint string) []*value {
 	return v.items
 }
 
+// list gives the plain texts of a list.
+func (r *reader) list(v *value, hint string) []string {
+	var out []string
+	for _, item := range r.items(v, hint) {
+		if text, ok := r.plain(item); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
 // names gives the fields of a mapping with free keys, in order.
 func (r *reader) names(v *value, hint string) []field {
 	if !r.want(v, mapping, hint) {

@@ -2,93 +2,77 @@ package matrixfile
 
 import (
 	"errors"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/ceteris/ceteris/experiment"
 )
 
-const (
-	hostNetwork = "every run has a network of its own; on the host's, load would meet everything else"
-	privileged  = "a privileged container can change the host under every other run"
-)
-
-func networkNever() map[string]string {
-	return map[string]string{
-		"network_mode": hostNetwork, "network": hostNetwork, "networks": hostNetwork, "privileged": privileged,
-	}
-}
+func subjectShape() shape { return shape{known: words("services links"), never: hostNever()} }
 
 func serviceShape() shape {
 	return shape{
-		known: words("image build command env ports needs ready limits role process confirm"),
-		later: words("files container mounts volumes only job replicas prepare collect scrape metrics"),
-		never: networkNever(),
+		known: words("image build command env files ports needs ready limits role container mounts volumes process only job replicas prepare confirm collect scrape"),
+		never: hostNever(),
 	}
 }
 
-// subject reads services and links into m.
-func (r *reader) subject(v *value, m *experiment.Matrix) {
+func (r *reader) subject(v *value) experiment.Subject {
+	var s experiment.Subject
 	if v == nil {
-		return
+		return s
 	}
-	o := r.object(v, shape{
-		known: words("services links"),
-		later: words("prepare collect scrape metrics volumes"),
-		never: networkNever(),
-	})
+	o := r.object(v, subjectShape())
 	r.require(v, o, "services")
 	for _, f := range r.names(o["services"], "as in services: {app: {image: app:1}}") {
-		m.Subject.Services = append(m.Subject.Services, r.service(f))
+		s.Services = append(s.Services, r.service(f))
 	}
 	for _, item := range r.items(o["links"], "as in [{from: app, to: redis:6379, latency: 2ms}]") {
-		m.Subject.Links = append(m.Subject.Links, r.link(item))
+		s.Links = append(s.Links, r.link(item))
 	}
+	return s
 }
 
 func (r *reader) service(f field) experiment.ServiceSpec {
 	s := experiment.ServiceSpec{Name: f.name, At: f.at}
-	r.container(f.value)
 	o := r.object(f.value, serviceShape())
 	s.Image = r.template(o["image"], "")
 	s.Build = r.build(o["build"])
 	s.Command = r.templates(o["command"], `as in [redis-server, --save, ""]`)
 	s.Env = r.env(o["env"])
+	s.Files = r.files(o["files"])
 	s.Ports = r.ports(o["ports"])
-	for _, item := range r.items(o["needs"], "as in [redis]") {
-		if name, ok := r.plain(item); ok {
-			s.Needs = append(s.Needs, name)
-		}
-	}
+	s.Needs = r.list(o["needs"], "as in [redis]")
 	s.Ready = r.ready(o["ready"])
 	s.Limits = r.limits(o["limits"])
 	s.Role = experiment.ServiceRole(r.oneOf(o["role"], "", words("subject backing"), nil))
+	s.Container = r.container(o["container"])
+	s.Mounts = r.mounts(o["mounts"])
+	s.Volumes = r.volumes(o["volumes"])
+	s.Only = r.only(o["only"])
+	s.Job, s.JobWithin = r.job(o["job"])
+	s.Replicas = r.template(o["replicas"], "")
+	s.Prepare = r.preparation(o["prepare"])
 	s.Confirm = r.confirm(o["confirm"])
+	s.Collect = r.collect(o["collect"])
+	s.Scrape = r.scrape(o["scrape"])
 	if o["process"] != nil {
 		s.Process = r.process(o["process"])
 	}
 	return s
 }
 
-// container refuses what is refused for good also where the rest is not yet built.
-func (r *reader) container(v *value) {
-	i := slices.IndexFunc(v.fields, func(f field) bool { return f.name == "container" })
-	if i < 0 {
-		return
-	}
-	for _, f := range v.fields[i].value.fields {
-		if reason, refused := networkNever()[f.name]; refused {
-			r.fault(f.at, f.value.path, errors.New("refused: "+reason), "")
-		}
-	}
+func processShape() shape {
+	return shape{known: words("build command env files ready confirm limits")}
 }
 
 func (r *reader) process(v *value) *experiment.ProcessSpec {
-	o := r.object(v, shape{known: words("build command env ready confirm limits"), later: words("files")})
+	o := r.object(v, processShape())
 	return &experiment.ProcessSpec{
 		Build:   r.build(o["build"]),
 		Command: r.templates(o["command"], `as in [server, --port, "${self:8080}"]`),
 		Env:     r.env(o["env"]),
+		Files:   r.files(o["files"]),
 		Ready:   r.ready(o["ready"]),
 		Confirm: r.confirm(o["confirm"]),
 		Limits:  r.limits(o["limits"]),
@@ -96,19 +80,29 @@ func (r *reader) process(v *value) *experiment.ProcessSpec {
 	}
 }
 
+func buildShape() shape { return shape{known: words("go context dockerfile args before")} }
+
 func (r *reader) build(v *value) *experiment.BuildSpec {
 	if v == nil {
 		return nil
 	}
-	o := r.object(v, shape{known: words("go"), later: words("context dockerfile args before")})
-	if len(v.fields) == 0 {
-		r.require(v, o, "go")
+	o := r.object(v, buildShape())
+	b := &experiment.BuildSpec{
+		Args: r.env(o["args"]), Before: r.list(o["before"], "as in [make, assets]"), At: v.at,
 	}
-	dir, ok := r.plain(o["go"])
-	if ok && strings.TrimSpace(dir) == "" {
-		r.faultAt(o["go"], "as in go: ../cmd/app", "names no directory")
+	b.Go = r.path(o["go"], "as in go: ../cmd/app")
+	b.Context = r.path(o["context"], "as in context: ../app")
+	b.Dockerfile = r.path(o["dockerfile"], "as in dockerfile: Dockerfile.dev")
+	return b
+}
+
+// path reads the path of something that must have one.
+func (r *reader) path(v *value, hint string) string {
+	text, ok := r.plain(v)
+	if ok && strings.TrimSpace(text) == "" {
+		r.faultAt(v, hint, "is empty")
 	}
-	return &experiment.BuildSpec{Go: dir, At: v.at}
+	return text
 }
 
 func (r *reader) env(v *value) []experiment.EnvVar {
@@ -119,6 +113,14 @@ func (r *reader) env(v *value) []experiment.EnvVar {
 			continue
 		}
 		out = append(out, experiment.EnvVar{Name: f.name, Value: r.template(f.value, "")})
+	}
+	return out
+}
+
+func (r *reader) files(v *value) []experiment.FileSpec {
+	var out []experiment.FileSpec
+	for _, f := range r.names(v, "as in {/etc/app.conf: text}") {
+		out = append(out, experiment.FileSpec{Path: f.name, Content: r.template(f.value, ""), At: f.at})
 	}
 	return out
 }
@@ -135,28 +137,45 @@ func (r *reader) ports(v *value) []int {
 			continue
 		}
 		port, err := experiment.ParsePort(s)
-		switch {
-		case err != nil:
+		if err != nil {
 			r.faultAt(item, hint, "%w", err)
-		case slices.Contains(out, port):
-			r.faultAt(item, "", "port %d is given twice", port)
-		default:
-			out = append(out, port)
+			continue
 		}
+		out = append(out, port)
 	}
 	return out
 }
 
+func limitsShape() shape { return shape{known: words("cpus memory pids")} }
+
 func (r *reader) limits(v *value) experiment.LimitsSpec {
-	o := r.object(v, shape{known: words("cpus memory pids")})
+	o := r.object(v, limitsShape())
 	return experiment.LimitsSpec{
 		CPUs: r.template(o["cpus"], ""), Memory: r.template(o["memory"], ""), PIDs: r.template(o["pids"], ""),
 	}
 }
 
+func jobShape() shape { return shape{known: words("within")} }
+
+// job reads whether a service is one, or how long it may take.
+func (r *reader) job(v *value) (job bool, within time.Duration) {
+	if v == nil || v.kind != mapping {
+		return r.boolean(v, false), 0
+	}
+	o := r.object(v, jobShape())
+	r.require(v, o, "within")
+	within = r.duration(o["within"], 0)
+	if o["within"] != nil && within < time.Millisecond && o["within"].kind == scalar {
+		r.faultAt(o["within"], "", "%q is shorter than 1ms", o["within"].text)
+	}
+	return true, within
+}
+
+func linkShape() shape { return shape{known: words("from to latency")} }
+
 func (r *reader) link(v *value) experiment.LinkSpec {
 	l := experiment.LinkSpec{At: v.at}
-	o := r.object(v, shape{known: words("from to latency")})
+	o := r.object(v, linkShape())
 	r.require(v, o, "from", "to")
 	l.From, _ = r.plain(o["from"])
 	l.To, l.Port = r.address(o["to"])

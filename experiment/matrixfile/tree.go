@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -50,7 +49,26 @@ type value struct {
 
 // has reports whether a mapping has the field, read or not.
 func (v *value) has(name string) bool {
-	return slices.ContainsFunc(v.fields, func(f field) bool { return f.name == name })
+	return v.child(name) != nil
+}
+
+// child gives a field of a mapping, or nil.
+func (v *value) child(name string) *value {
+	for _, f := range v.fields {
+		if f.name == name {
+			return f.value
+		}
+	}
+	return nil
+}
+
+// names lists the fields of a mapping.
+func (v *value) names() []string {
+	var out []string
+	for _, f := range v.fields {
+		out = append(out, f.name)
+	}
+	return out
 }
 
 type field struct {

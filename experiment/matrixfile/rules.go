@@ -1,0 +1,152 @@
+package matrixfile
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+const bestOf = "the best of several runs is no sample, and has no honest interval"
+
+func placeShape() shape {
+	return shape{
+		known: words("subject backing load conductor"),
+		never: map[string]string{"governor": hostTuning, "turbo": hostTuning, "isolate": hostTuning},
+	}
+}
+
+func (r *reader) placement(v *value) experiment.PlaceSpec {
+	out := experiment.PlaceSpec{
+		Subject: experiment.RunnerAuto, Backing: experiment.RunnerAuto,
+		Load: experiment.RunnerAuto, Conductor: experiment.RunnerAuto,
+	}
+	if v == nil {
+		return out
+	}
+	out.At = v.at
+	o := r.object(v, placeShape())
+	for name, set := range map[string]*string{
+		"subject": &out.Subject, "backing": &out.Backing, "load": &out.Load, "conductor": &out.Conductor,
+	} {
+		*set = parsed(r, o[name], *set, func(s string) (string, error) {
+			if s == experiment.RunnerAuto {
+				return s, nil
+			}
+			_, err := experiment.ParseCoreSet(s)
+			return s, err
+		})
+	}
+	return out
+}
+
+func repeatShape() shape {
+	return shape{
+		known: words("rounds seed"),
+		later: words("until within at_most"),
+		never: map[string]string{"best_of": bestOf, "best-of": bestOf, "best": bestOf, "take": bestOf},
+	}
+}
+
+func (r *reader) repeat(v *value) experiment.RepeatPlan {
+	o := r.object(v, repeatShape())
+	return experiment.RepeatPlan{
+		Rounds: r.count(o["rounds"], experiment.DefaultRounds, 1, experiment.MaxRounds),
+		Seed:   uint64(r.count(o["seed"], experiment.DefaultSeed, 0, math.MaxInt64)),
+	}
+}
+
+func judgeShape() shape {
+	return shape{
+		known: words("metric minimum_effect confidence error_rate guards"),
+		never: map[string]string{"best_of": bestOf, "best-of": bestOf, "best": bestOf},
+	}
+}
+
+// judge reads the rule. Without a metric it is the throughput of the load, if there
+// is one.
+func (r *reader) judge(v *value, load experiment.LoadSpec) experiment.Settings {
+	o := r.object(v, judgeShape())
+	out := experiment.Settings{
+		Metric:        mainMetric(load),
+		MinimumEffect: parsed(r, o["minimum_effect"], experiment.DefaultMinimumEffect, experiment.ParseFraction),
+		Confidence:    parsed(r, o["confidence"], experiment.DefaultConfidence, experiment.ParseFraction),
+		ErrorRate:     parsed(r, o["error_rate"], experiment.DefaultErrorRate, experiment.ParseFraction),
+	}
+	if metric, ok := r.plain(o["metric"]); ok {
+		out.Metric = metric
+	}
+	if o["guards"] == nil {
+		return out
+	}
+	out.Guards = map[string]experiment.GuardSetting{}
+	for _, f := range r.names(o["guards"], "as in {host-noise: off}") {
+		out.Guards[f.name] = r.guard(f)
+	}
+	return out
+}
+
+// mainMetric is what is compared where the matrix names nothing: nothing without load.
+func mainMetric(l experiment.LoadSpec) string {
+	if l.None {
+		return ""
+	}
+	for _, p := range l.Phases {
+		if p.Measure {
+			return p.Name + ":" + experiment.DefaultMetric
+		}
+	}
+	return experiment.DefaultMetric
+}
+
+func (r *reader) guard(f field) experiment.GuardSetting {
+	known, later := slices.Sorted(maps.Keys(GuardCodes())), laterGuards()
+	movable, built := GuardCodes()[f.name]
+	switch {
+	case built:
+	case slices.Contains(later, f.name):
+		r.fault(f.at, f.value.path, experiment.ErrNotYet, "")
+		return experiment.GuardSetting{}
+	default:
+		hint := "known: " + strings.Join(known, ", ")
+		if near := experiment.Suggest(f.name, slices.Concat(known, later)); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		r.fault(f.at, f.value.path, errors.New("no guard has this code"), hint)
+		return experiment.GuardSetting{}
+	}
+	if f.value.kind != mapping {
+		r.oneOf(f.value, "", []string{"off"}, nil)
+		return experiment.GuardSetting{Off: true}
+	}
+	o := r.object(f.value, shape{known: words("above")})
+	r.require(f.value, o, "above")
+	if !movable && o["above"] != nil {
+		r.faultAt(o["above"], "it can be turned off", "guard %s has no threshold", f.name)
+		return experiment.GuardSetting{}
+	}
+	above := parsed(r, o["above"], 0, experiment.ParseFraction)
+	return experiment.GuardSetting{Above: &above}
+}
+
+// GuardCodes are the codes of all guards that a matrix may name under judge.guards,
+// and whether they have a threshold, a share, that it may move.
+func GuardCodes() map[string]bool {
+	return map[string]bool{
+		"generator-cpu": true, "shared-cores": false, "rate-missed": true, "dropped": true, "errors": true,
+		"restarted": false, "oom": false, "setting-ineffective": false, "not-equal": false, "host-noise": true,
+		"engine-busy": true, "engine-elsewhere": false, "result-incomplete": false, "limit-not-applied": false, "control-differs": false,
+		"noisy-cell": false, "round-without-baseline": false, "host-suspended": false, "conductor-paused": false, "scrape-gap": false,
+	}
+}
+
+// laterGuards are the codes of the language's guards that this version lacks: to
+// turn one off or to move it would change nothing.
+func laterGuards() []string {
+	return words("generator-late emulated-image window-short not-warm drift order-drift flat-load in-flight-limit " +
+		"pool-saturated cpu-cap work-differs spread ceiling " +
+		"a-a-failed level-out-of-reach")
+}
