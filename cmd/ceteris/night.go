@@ -120,13 +120,17 @@ func (n *night) conduct(ctx context.Context, m *experiment.Matrix, t *turn) (con
 	if err != nil {
 		return conduct.Result{}, err
 	}
+	prepared, err := n.newSnapshots()
+	if err != nil {
+		return conduct.Result{}, err
+	}
 	show := newProgress(n.err, m.Judge.Metric)
 	defer show.close()
 	defer n.place.restore(n.log) // the next matrix is placed on all cores again
 	c := &conduct.Conductor{
 		Runner: runner, Probes: newProbes(m.Runner), Reader: load.Reader{}, Judge: guard.New(), Analyst: analysis.New(),
 		Store: n.store, Generator: generator, LinkProxy: linkProxy, Log: n.log, Now: n.now, Pin: n.place.pin,
-		Free: n.free,
+		Free: n.free, Snapshots: prepared,
 		Events: n.logged(func(e conduct.Event) {
 			t.runs.on(e)
 			show.on(e)
@@ -134,7 +138,7 @@ func (n *night) conduct(ctx context.Context, m *experiment.Matrix, t *turn) (con
 	}
 	return c.Conduct(ctx, conduct.Request{
 		Matrix: m, Rounds: int(n.o.rounds), New: n.o.fresh, AcceptShared: n.o.acceptShared,
-		Drain: n.interrupts.stopping.Done(), Until: n.until,
+		Drain: n.interrupts.stopping.Done(), Until: n.until, Secrets: n.valuesOf(m),
 		Invocation: experiment.Invocation{Began: n.now(), Owner: owner.String(), Command: os.Args, Version: version, ShareHost: n.o.shareHost},
 	})
 }

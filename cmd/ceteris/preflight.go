@@ -99,6 +99,17 @@ func (a *app) seal(m *experiment.Matrix) error {
 	return nil
 }
 
+// valuesOf gives the variables that a sealed matrix refers to, those that are set.
+func (a *app) valuesOf(m *experiment.Matrix) map[string]string {
+	values := map[string]string{}
+	for _, s := range m.Secrets {
+		if s.Set {
+			values[s.Name] = a.secrets[s.Name]
+		}
+	}
+	return values
+}
+
 // fits finds out whether a matrix can be planned, and measured on the host that its
 // runner sees.
 func (a *app) fits(ctx context.Context, m *experiment.Matrix, acceptShared bool) error {

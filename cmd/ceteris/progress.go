@@ -58,6 +58,10 @@ func (p *progress) on(e conduct.Event) {
 			}
 			p.say("round %d of %d%s is done", e.Round, e.Rounds, stage)
 		}
+	case conduct.EventSnapshot:
+		if !e.Restored {
+			p.say("the volumes of %s are prepared, and kept for the runs to come", report.Plain(e.Service))
+		}
 	case conduct.EventEngineGone:
 		p.say("the engine is gone, runs wait until it is back: %s", report.Plain(e.Why))
 	case conduct.EventEngineBack:

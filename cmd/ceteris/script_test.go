@@ -262,11 +262,13 @@ func (r *reader) open(path string) (err error) {
 	if r.pool, err = sql.Open("sqlite3", path); err != nil {
 		return err
 	}
-	if r.rows, err = r.pool.QueryContext(context.Background(), "select id from runs"); err != nil {
+	rows, err := r.pool.QueryContext(context.Background(), "select id from runs")
+	if err != nil {
 		return err
 	}
-	r.rows.Next() // and no further
-	return r.rows.Err()
+	rows.Next() // and no further
+	r.rows = rows
+	return rows.Err()
 }
 
 // Close implements io.Closer.

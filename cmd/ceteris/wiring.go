@@ -7,10 +7,12 @@ import (
 	"os"
 
 	"github.com/ceteris/ceteris/experiment"
+	"github.com/ceteris/ceteris/experiment/conduct"
 	"github.com/ceteris/ceteris/runners/docker"
 	"github.com/ceteris/ceteris/runners/gobuild"
 	"github.com/ceteris/ceteris/runners/probe"
 	"github.com/ceteris/ceteris/runners/process"
+	"github.com/ceteris/ceteris/runners/snapshot"
 )
 
 // newRunner makes the named runner. owner goes into labels and state files.
@@ -33,6 +35,23 @@ func newProbes(runner string) []experiment.Probe {
 		probes = append(probes, probe.NewEngine())
 	}
 	return probes
+}
+
+// snapshots is a store of prepared volumes, as the conductor wants it.
+type snapshots struct{ *snapshot.Store }
+
+// Create implements conduct.Snapshots.
+func (s snapshots) Create(key string) (experiment.SnapshotWriter, error) {
+	draft, err := s.Store.Create(key)
+	if err != nil {
+		return nil, err // not a nil draft in an interface
+	}
+	return draft, nil
+}
+
+func (a *app) newSnapshots() (conduct.Snapshots, error) {
+	store, err := snapshot.New(snapshot.Options{Log: a.log})
+	return snapshots{store}, err
 }
 
 // chooseRunner resolves "auto": docker if an engine answers and has, or can pull,
