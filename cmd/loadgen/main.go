@@ -1,6 +1,8 @@
 // Command loadgen is the built-in load generator. It takes an experiment.Load as
-// JSON from the variable CETERIS_LOAD or from a file, sends it, and tells phases,
-// slices and the result on standard output in the protocol of runners/load.
+// JSON from the variable CETERIS_LOAD (or from the file that it names as @PATH), and
+// the data of its requests from the CSV file named by CETERIS_DATA, sends the load,
+// and tells phases, slices and the result on standard output in the protocol of
+// runners/load.
 //
 // Exit codes: 0 done, 1 fault (the output is incomplete), 2 wrong plan or usage,
 // 5 ended early by a signal.
@@ -20,6 +22,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -45,13 +48,13 @@ func main() {
 		debug.SetGCPercent(gcPercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Getenv(experiment.GeneratorEnv), os.Stdout, os.Stderr)
+	code := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// run is main without the process: plan is the content of CETERIS_LOAD.
-func run(ctx context.Context, args []string, plan string, stdout, stderr io.Writer) int {
+// run is main without the process.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("loadgen", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	file := flags.String("plan", "", "read the load as JSON from this `FILE` instead of $"+experiment.GeneratorEnv)
@@ -62,12 +65,13 @@ func run(ctx context.Context, args []string, plan string, stdout, stderr io.Writ
 		}
 		return exitPlan
 	}
-	l, err := readPlan(flags.Args(), *file, plan)
+	g, err := read(flags.Args(), *file, getenv)
 	if err != nil {
 		fmt.Fprintf(stderr, "loadgen: %v\n", err)
 		return exitPlan
 	}
-	err = load.Generator{Load: l, Out: stdout}.Run(ctx)
+	g.Out = stdout
+	err = g.Run(ctx)
 	switch {
 	case err == nil:
 		stay(ctx, *hold)
@@ -88,19 +92,39 @@ func stay(ctx context.Context, hold time.Duration) {
 	<-ctx.Done()
 }
 
-func readPlan(args []string, file, plan string) (experiment.Load, error) {
-	switch {
-	case len(args) > 0:
-		return experiment.Load{}, fmt.Errorf("unexpected argument %q", args[0])
-	case file != "":
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return experiment.Load{}, err
-		}
-		return load.ParsePlan(data)
-	case plan == "":
-		return experiment.Load{}, fmt.Errorf("no plan: set $%s or give -plan FILE", experiment.GeneratorEnv)
-	default:
-		return load.ParsePlan([]byte(plan))
+// read gives the load and its data.
+func read(args []string, file string, getenv func(string) string) (load.Generator, error) {
+	if len(args) > 0 {
+		return load.Generator{}, fmt.Errorf("unexpected argument %q", args[0])
 	}
+	plan := []byte(getenv(experiment.GeneratorEnv))
+	if named, ok := strings.CutPrefix(string(plan), "@"); ok && file == "" {
+		file = named
+	}
+	if file != "" {
+		var err error
+		if plan, err = os.ReadFile(file); err != nil {
+			return load.Generator{}, fmt.Errorf("plan: %w", err)
+		}
+	}
+	if len(plan) == 0 {
+		return load.Generator{}, fmt.Errorf("no plan: set $%s or give -plan FILE", experiment.GeneratorEnv)
+	}
+	l, err := load.ParsePlan(plan)
+	if err != nil || l.Data == nil {
+		return load.Generator{Load: l}, err
+	}
+	table := getenv(experiment.DataEnv)
+	if table == "" {
+		return load.Generator{}, fmt.Errorf("data: the plan wants some: set $%s to its path", experiment.DataEnv)
+	}
+	text, err := os.ReadFile(table)
+	if err != nil {
+		return load.Generator{}, fmt.Errorf("data: %w", err)
+	}
+	feed, err := load.ParseFeed(text, *l.Data)
+	if err != nil {
+		return load.Generator{}, err
+	}
+	return load.Generator{Load: l, Data: feed}, feed.Check(l.Requests)
 }

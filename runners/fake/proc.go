@@ -2,7 +2,6 @@ package fake
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
-	"github.com/ceteris/ceteris/runners/load"
 )
 
 // defaultStopTimeout is how long a stubborn service has before it is killed.
@@ -90,52 +88,6 @@ func (p *proc) end(code int, oom bool) {
 		p.runner.happened(-1, "end %d %s %d", p.n, p.service.Name, code)
 		close(p.ended)
 	})
-}
-
-// generate lets the service report as a generator does.
-func (p *proc) generate(run Run, spec string) error {
-	var l experiment.Load
-	if err := json.Unmarshal([]byte(spec), &l); err != nil {
-		return fmt.Errorf("read load: %w", err)
-	}
-	g := Throughput(1000)
-	if script := p.runner.script.Load; script != nil {
-		run.Services = slices.Clone(run.Services)
-		p.runner.ask(func() { g = script(run, l) })
-	}
-	g = g.complete(l)
-	p.working.Go(func() {
-		if p.report(l, g) {
-			p.end(0, false)
-		}
-	})
-	return nil
-}
-
-// report writes the protocol to the end, phases when they begin. It is false when
-// the generator was stopped meanwhile.
-func (p *proc) report(l experiment.Load, g Generation) bool {
-	enc := load.NewEncoder(p.out.stdout())
-	events := load.Timeline(p.began, l)
-	steps := []func() error{func() error { return enc.Hello("fake") }}
-	for _, e := range events {
-		steps = append(steps, func() error { return enc.Phase(e.Phase, e.At) })
-	}
-	for i, write := range steps {
-		if i > 0 {
-			if events[i-1].Phase == g.Cut {
-				return true
-			}
-			if !p.until(events[i-1].At) {
-				return false
-			}
-		}
-		if write() != nil {
-			return false
-		}
-	}
-	last := events[len(events)-1].At
-	return enc.Slices(last, g.Result.Series) == nil && enc.Result(g.Result) == nil && enc.End() == nil
 }
 
 // until waits for a moment; false if the service ends first.

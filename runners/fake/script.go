@@ -11,7 +11,6 @@
 package fake
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -86,43 +85,6 @@ type Exit struct {
 	After     time.Duration
 	Code      int
 	OOMKilled bool
-}
-
-// Generation is what a generator reports.
-type Generation struct {
-	Result experiment.LoadResult // Window is filled if zero
-	// Cut ends the output when this phase would begin: the result is incomplete.
-	// Empty: it is whole.
-	Cut experiment.Phase
-}
-
-// Throughput is a clean result: so many successes a second, none failed. Counts
-// are those of the load's window.
-func Throughput(perSecond float64) Generation {
-	return Generation{Result: experiment.LoadResult{Observations: []experiment.Observation{
-		{Metric: "throughput", Phase: experiment.PhaseMeasure, Value: perSecond, Unit: experiment.UnitPerSecond},
-		{Metric: "offered", Phase: experiment.PhaseMeasure, Value: perSecond, Unit: experiment.UnitPerSecond},
-		{Metric: "sent", Phase: experiment.PhaseMeasure, Value: perSecond, Unit: experiment.UnitPerSecond},
-		{Metric: "error_rate", Phase: experiment.PhaseMeasure, Value: 0, Unit: experiment.UnitRatio},
-		{Metric: "unfinished", Phase: experiment.PhaseMeasure, Value: 0, Unit: experiment.UnitCount},
-	}}}
-}
-
-// complete fills what follows from the load.
-func (g Generation) complete(l experiment.Load) Generation {
-	if g.Result.Window == 0 {
-		g.Result.Window = l.Measure
-	}
-	rate, ok := experiment.Observed(g.Result.Observations, "throughput")
-	if _, given := experiment.Observed(g.Result.Observations, "requests_done"); ok && !given {
-		done := rate * g.Result.Window.Seconds()
-		g.Result.Observations = append(slices.Clip(g.Result.Observations),
-			experiment.Observation{Metric: "requests_done", Phase: experiment.PhaseMeasure, Value: done, Unit: experiment.UnitCount})
-		if g.Result.Statuses == nil {
-			g.Result.Statuses = map[string]int64{"200": int64(done)}
-		}
-	}
-	return g
 }
 
 // environ looks up a variable in the form "NAME=value".

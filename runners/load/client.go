@@ -2,6 +2,7 @@ package load
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -23,52 +25,42 @@ const (
 	kindConnect  = "connect"  // no connection for another reason: unreachable, no free port
 	kindEOF      = "eof"      // the connection was closed before the response was whole
 	kindProtocol = "protocol" // the response is no HTTP/1.1
-	kindStatus   = "status"   // a whole response whose status is not 200 to 399
+	kindStatus   = "status"   // a whole response whose status is not one of those expected
+	kindBody     = "body"     // an expected status, and the body lacks what it must hold
 )
 
 const (
 	maxHeader        = 1 << 20 // bytes of the head of a response
 	maxInformational = 5       // responses 1xx before the final one
+	maxLook          = 1 << 20 // bytes of a body that are searched for what it must hold
 )
 
 // DialFunc opens a connection, as net.Dialer.DialContext does.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// client sends requests over HTTP/1.1, one at a time on each conn. It never
-// sends a request twice: what was sent is what the server could count.
+// client sends requests to one target over HTTP/1.1, one at a time on each conn. It
+// never sends a request twice: what was sent is what the server could count.
 type client struct {
 	dial      DialFunc
 	address   string // HOST:PORT to dial
 	keepAlive bool
-	request   *http.Request // for the reading of responses: they depend on the method
-	head      []byte        // before the path
-	tail      []byte        // after it
+	requests  []request // by kind
 }
 
-func newClient(l experiment.Load, dial DialFunc) *client {
-	tail := " HTTP/1.1\r\nHost: " + l.Targets[0] + "\r\nUser-Agent: ceteris-loadgen\r\nAccept: */*\r\n"
-	switch l.Requests[0].Method {
-	case http.MethodPost, http.MethodPut, http.MethodPatch:
-		tail += "Content-Length: 0\r\n"
-	}
-	if !l.KeepAlive {
-		tail += "Connection: close\r\n"
-	}
-	return &client{
-		dial: dial, address: l.Targets[0], keepAlive: l.KeepAlive,
-		request: &http.Request{Method: l.Requests[0].Method},
-		head:    []byte(l.Requests[0].Method + " "), tail: []byte(tail + "\r\n"),
-	}
+func newClient(l experiment.Load, target string, dial DialFunc) (*client, error) {
+	requests, err := compile(l, target)
+	return &client{dial: dial, address: target, keepAlive: l.KeepAlive, requests: requests}, err
 }
 
-// conn is a place among the connections: open, or yet to be opened. The zero
-// value is not open.
+// conn is a place among the connections of one client: open, or yet to be opened.
 type conn struct {
 	net.Conn
+	client *client
 	in     *bufio.Reader
-	room   int64  // bytes that may still be read
-	path   []byte // of the next request
-	out    []byte
+	room   int64       // bytes that may still be read
+	out    []byte      // the next request
+	body   []byte      // of the next request where it is drawn, then of the response where it is looked into
+	want   []byte      // what that must hold
 	fault  error       // of the last read
 	forget func() bool // ends the watch over the context
 }
@@ -101,10 +93,10 @@ type outcome struct {
 	kind   string // empty for success
 }
 
-// do sends one request for cn.path and reads its response whole. It opens the connection
-// where needed, and leaves it open if it may be used again. When ctx ends, every
-// connection is closed.
-func (c *client) do(ctx context.Context, cn *conn, deadline time.Time) outcome {
+// do sends the request of this kind that was written into cn and reads its response
+// whole. It opens the connection where needed, and leaves it open if it may be used
+// again. When ctx ends, every connection is closed.
+func (c *client) do(ctx context.Context, cn *conn, q *request, deadline time.Time) outcome {
 	if cn.Conn != nil && (cn.in.Buffered() > 0 || closedByPeer(cn.Conn)) {
 		cn.drop() // idle and closed by the server, or out of step: no request was lost
 	}
@@ -113,7 +105,7 @@ func (c *client) do(ctx context.Context, cn *conn, deadline time.Time) outcome {
 			return outcome{kind: kindOf(err, kindConnect)}
 		}
 	}
-	status, reusable, err := c.exchange(cn, deadline)
+	status, reusable, err := c.exchange(cn, q, deadline)
 	if err != nil || !reusable || !c.keepAlive {
 		cn.drop()
 	}
@@ -122,8 +114,10 @@ func (c *client) do(ctx context.Context, cn *conn, deadline time.Time) outcome {
 		return outcome{kind: kindOf(cn.fault, kindProtocol)}
 	case err != nil:
 		return outcome{kind: kindOf(err, kindProtocol)}
-	case status < 200 || status > 399:
+	case !q.expects(status):
 		return outcome{status: status, kind: kindStatus}
+	case q.looks && !bytes.Contains(cn.body, cn.want):
+		return outcome{status: status, kind: kindBody}
 	default:
 		return outcome{status: status}
 	}
@@ -146,20 +140,24 @@ func (c *client) open(ctx context.Context, cn *conn, deadline time.Time) error {
 	return nil
 }
 
-func (c *client) exchange(cn *conn, deadline time.Time) (status int, reusable bool, err error) {
+func (c *client) exchange(cn *conn, q *request, deadline time.Time) (status int, reusable bool, err error) {
 	if err := cn.SetDeadline(deadline); err != nil {
 		return 0, false, err
 	}
-	cn.out = append(append(append(cn.out[:0], c.head...), cn.path...), c.tail...)
 	if _, err := cn.Write(cn.out); err != nil {
 		return 0, false, err
 	}
-	resp, err := c.response(cn)
+	resp, err := c.response(cn, q)
 	if err != nil {
 		return 0, false, err
 	}
 	cn.room = 1 << 62
-	_, err = io.Copy(io.Discard, resp.Body)
+	if q.looks {
+		err = cn.look(resp.Body)
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, resp.Body)
+	}
 	_ = resp.Body.Close()
 	if err != nil {
 		return 0, false, err
@@ -167,11 +165,30 @@ func (c *client) exchange(cn *conn, deadline time.Time) (status int, reusable bo
 	return resp.StatusCode, !resp.Close && resp.StatusCode != http.StatusSwitchingProtocols, nil
 }
 
+// look keeps the first maxLook bytes of a body.
+func (c *conn) look(body io.Reader) error {
+	c.body = c.body[:0]
+	for len(c.body) < maxLook {
+		if len(c.body) == cap(c.body) {
+			c.body = slices.Grow(c.body, min(max(4096, cap(c.body)), maxLook-len(c.body)))
+		}
+		n, err := body.Read(c.body[len(c.body):min(cap(c.body), maxLook)])
+		c.body = c.body[:len(c.body)+n]
+		switch {
+		case err == io.EOF: //nolint:errorlint // the bare one is meant
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
 // response reads the head of the final response.
-func (c *client) response(cn *conn) (*http.Response, error) {
+func (c *client) response(cn *conn, q *request) (*http.Response, error) {
 	for range maxInformational + 1 {
 		cn.room = maxHeader
-		resp, err := http.ReadResponse(cn.in, c.request)
+		resp, err := http.ReadResponse(cn.in, q.probe)
 		if err != nil {
 			return nil, err
 		}

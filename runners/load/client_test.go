@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strings"
@@ -94,11 +95,10 @@ func TestClientReadsEveryFormOfResponse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			address, requests := scripted(t, tt.answers...)
 			var dials atomic.Int64
-			c := newClient(experiment.Load{Target: address, Method: tt.method, KeepAlive: true}, counted(&dials))
-			cn := conn{path: []byte("/x")}
+			c, cn := newConn(t, address, experiment.Request{Method: tt.method, Path: experiment.Literal("/x")}, true, counted(&dials))
 			defer cn.drop()
 			for i, want := range tt.want {
-				if got := c.do(t.Context(), &cn, time.Now().Add(time.Minute)); got != want {
+				if got := c.do(t.Context(), cn, &c.requests[0], time.Now().Add(time.Minute)); got != want {
 					t.Errorf("request %d: got %+v, want %+v", i, got, want)
 				}
 			}
@@ -112,6 +112,19 @@ func TestClientReadsEveryFormOfResponse(t *testing.T) {
 	}
 }
 
+// newConn makes a client of one kind of request, which is written into the
+// connection.
+func newConn(t *testing.T, address string, q experiment.Request, keepAlive bool, dial DialFunc) (*client, *conn) {
+	t.Helper()
+	c, err := newClient(experiment.Load{Requests: []experiment.Request{q}, KeepAlive: keepAlive}, address, dial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cn := &conn{client: c}
+	c.requests[0].write(cn, rand.New(rand.NewPCG(1, 1)), nil)
+	return c, cn
+}
+
 func counted(dials *atomic.Int64) DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		dials.Add(1)
@@ -122,10 +135,9 @@ func counted(dials *atomic.Int64) DialFunc {
 func TestClientOpensAConnectionForEachRequestWithoutKeepAlive(t *testing.T) {
 	address, _ := scripted(t, ok2, ok2, ok2)
 	var dials atomic.Int64
-	c := newClient(experiment.Load{Target: address, Method: "GET"}, counted(&dials))
-	cn := conn{path: []byte("/")}
+	c, cn := newConn(t, address, experiment.Request{Method: "GET", Path: experiment.Literal("/")}, false, counted(&dials))
 	for range 3 {
-		if got := c.do(t.Context(), &cn, time.Now().Add(time.Minute)); got != (outcome{status: 200}) {
+		if got := c.do(t.Context(), cn, &c.requests[0], time.Now().Add(time.Minute)); got != (outcome{status: 200}) {
 			t.Errorf("got %+v", got)
 		}
 		if cn.Conn != nil {
@@ -135,29 +147,28 @@ func TestClientOpensAConnectionForEachRequestWithoutKeepAlive(t *testing.T) {
 	if dials.Load() != 3 {
 		t.Errorf("%d connections, want 3", dials.Load())
 	}
-	if !strings.Contains(string(c.tail), "Connection: close\r\n") {
+	if !strings.Contains(string(cn.out), "Connection: close\r\n") {
 		t.Error("the server is not told")
 	}
 }
 
 func TestClientTimesOut(t *testing.T) {
 	address, _ := scripted(t, "")
-	c := newClient(experiment.Load{Target: address, Method: "GET", KeepAlive: true}, (&net.Dialer{}).DialContext)
-	cn := conn{path: []byte("/")}
-	if got := c.do(t.Context(), &cn, time.Now().Add(20*ms)); got != (outcome{kind: kindTimeout}) {
+	c, cn := newConn(t, address, experiment.Request{Method: "GET", Path: experiment.Literal("/")}, true, (&net.Dialer{}).DialContext)
+	if got := c.do(t.Context(), cn, &c.requests[0], time.Now().Add(20*ms)); got != (outcome{kind: kindTimeout}) {
 		t.Errorf("got %+v", got)
 	}
 	if cn.Conn != nil {
 		t.Error("a connection with a response to come was kept")
 	}
-	if got := c.do(t.Context(), &cn, time.Now().Add(-1)); got != (outcome{kind: kindTimeout}) {
+	if got := c.do(t.Context(), cn, &c.requests[0], time.Now().Add(-1)); got != (outcome{kind: kindTimeout}) {
 		t.Errorf("too late to connect: got %+v", got)
 	}
 }
 
 func TestClientIsCutOffWithItsContext(t *testing.T) {
 	address, requests := scripted(t, "")
-	c := newClient(experiment.Load{Target: address, Method: "GET", KeepAlive: true}, (&net.Dialer{}).DialContext)
+	c, cn := newConn(t, address, experiment.Request{Method: "GET", Path: experiment.Literal("/")}, true, (&net.Dialer{}).DialContext)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		for requests.Load() == 0 {
@@ -165,19 +176,17 @@ func TestClientIsCutOffWithItsContext(t *testing.T) {
 		}
 		cancel()
 	}()
-	cn := conn{path: []byte("/")}
-	if got := c.do(ctx, &cn, time.Now().Add(time.Hour)); got.kind == "" {
+	if got := c.do(ctx, cn, &c.requests[0], time.Now().Add(time.Hour)); got.kind == "" {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func TestIdleConnectionsThatTheServerClosedAreNoFailures(t *testing.T) {
 	address, requests := scripted(t, ok2) // closes after one, and does not say so
-	c := newClient(experiment.Load{Target: address, Method: "GET", KeepAlive: true}, (&net.Dialer{}).DialContext)
-	cn := conn{path: []byte("/")}
+	c, cn := newConn(t, address, experiment.Request{Method: "GET", Path: experiment.Literal("/")}, true, (&net.Dialer{}).DialContext)
 	defer cn.drop()
 	for i := range 3 {
-		if got := c.do(t.Context(), &cn, time.Now().Add(time.Minute)); got != (outcome{status: 200}) {
+		if got := c.do(t.Context(), cn, &c.requests[0], time.Now().Add(time.Minute)); got != (outcome{status: 200}) {
 			t.Errorf("request %d: got %+v", i, got)
 		}
 		for !closedByPeer(cn.Conn) { // until the close has arrived

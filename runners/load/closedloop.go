@@ -2,28 +2,37 @@ package load
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
-
-	"github.com/ceteris/ceteris/experiment"
 )
 
-// closedLoop lets users send, wait for their response and think until the window
+// closedLoop lets users send, wait for their response and think until the load
 // ends, and returns when all are done or drain has ended. Each has a connection
 // of its own, unless there are fewer connections than users: then they take
 // turns, in order of asking.
-func (r *run) closedLoop(ctx context.Context, c experiment.ClosedLoad) {
+func (r *run) closedLoop(ctx context.Context, course []leg) {
+	users := 0
+	for _, g := range course {
+		if g.closed != nil {
+			users = max(users, g.closed.Users)
+		}
+	}
 	var shared chan *conn
-	if r.load.Connections < c.Users {
+	if r.load.Connections < users {
 		shared = make(chan *conn, r.load.Connections)
 		for range r.load.Connections {
-			shared <- new(conn)
+			shared <- r.place()
 		}
 	}
 	var group sync.WaitGroup
-	for i := range c.Users {
-		group.Go(func() { r.user(ctx, i, c, shared) })
+	for i := range users {
+		var own *conn
+		if shared == nil {
+			own = r.place()
+		}
+		group.Go(func() { r.user(ctx, i, course, own, shared) })
 	}
 	group.Wait()
 	for range len(shared) {
@@ -31,47 +40,59 @@ func (r *run) closedLoop(ctx context.Context, c experiment.ClosedLoad) {
 	}
 }
 
-func (r *run) user(ctx context.Context, i int, c experiment.ClosedLoad, shared chan *conn) {
+// user is one user through all of the load. One who is still at a request when a part
+// ends finishes it, and goes on from there if there is another part to take.
+func (r *run) user(ctx context.Context, i int, course []leg, own *conn, shared chan *conn) {
 	var (
-		own      conn
-		bell     = newAlarm(ctx, r.clock, c.Think > 0 && !r.coarse)
-		draws    = rand.New(rand.NewPCG(r.load.Seed, uint64(i)+1))
-		intended = UserStart(i, c.Users, r.load.Ramp) - r.load.Ramp - r.load.Warmup
+		bell  = newAlarm(r.offering, r.clock, r.thinks && !r.coarse)
+		rng   = draws(r.load.Seed, uint64(i)+1)
+		think time.Duration // of a part in which users only go, that of the one before
+		next  = time.Duration(math.MinInt64)
 	)
-	defer own.drop()
 	defer bell.close()
-	for intended < r.load.Measure && bell.until(ctx, intended) {
-		r.rec.offer(intended)
-		cn := &own
-		if shared != nil {
-			if cn = r.turn(ctx, shared); cn == nil {
-				r.rec.unfinished(intended, never, r.drainEnd())
+	if own != nil {
+		defer own.drop()
+	}
+	for _, g := range course {
+		if g.closed != nil {
+			think = g.closed.Think
+		}
+		from, to := g.span(i)
+		if from >= to {
+			continue
+		}
+		for next = max(next, from); next < min(to, r.end()) && bell.until(r.offering, next); {
+			end, ok := r.turn(ctx, own, shared, next, rng)
+			if !ok {
 				return
 			}
+			next = end + think
 		}
-		end := r.request(ctx, cn, intended, draws)
-		if shared != nil {
-			shared <- cn
-		}
-		intended = end + c.Think
 	}
 }
 
-// turn waits for a connection; nil when drain or ctx ended first.
-func (r *run) turn(ctx context.Context, shared <-chan *conn) *conn {
-	select {
-	case cn := <-shared:
-		return cn
+// turn sends one request, over the user's own connection or over one of the shared
+// ones, and gives the moment at which it was over; false if drain or ctx ended before
+// there was a connection.
+func (r *run) turn(ctx context.Context, cn *conn, shared chan *conn, intended time.Duration, rng *rand.Rand) (time.Duration, bool) {
+	kind := r.mix.pick(rng)
+	r.rec.offer(kind, intended)
+	if cn != nil {
+		return r.request(ctx, cn, kind, intended, rng), true
+	}
+	select { // one that is free goes before an end
+	case cn = <-shared:
 	default:
+		select {
+		case cn = <-shared:
+		case <-r.drained:
+		case <-ctx.Done():
+		}
 	}
-	late := time.NewTimer(r.drainEnd() - r.clock.now())
-	defer late.Stop()
-	select {
-	case cn := <-shared:
-		return cn
-	case <-late.C:
-		return nil
-	case <-ctx.Done():
-		return nil
+	if cn == nil {
+		r.rec.unfinished(kind, intended, never, r.drainEnd())
+		return 0, false
 	}
+	defer func() { shared <- cn }()
+	return r.request(ctx, cn, kind, intended, rng), true
 }

@@ -7,6 +7,9 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -18,26 +21,20 @@ var ErrInterrupted = errors.New("interrupted")
 // Generator drives one load and tells of it in the protocol.
 type Generator struct {
 	Load experiment.Load // as from ParsePlan
-	Dial DialFunc        // nil: TCP, the target's host looked up once
+	Data *Feed           // for a load that has data
+	Dial DialFunc        // nil: TCP, the host of each target looked up once
 	Out  io.Writer       // takes the protocol
 
 	coarse bool // wait by the runtime's timers alone: the only ones that a synctest bubble knows
 }
 
-// Run sends the load, from the ramp to the end of drain, and writes phases, slices
+// Run sends the load, from its start to the end of drain, and writes phases, slices
 // and result as they come. When ctx ends, requests under way are cut off and no
 // result is written: the error wraps ErrInterrupted.
 func (g Generator) Run(ctx context.Context) error {
-	paths, err := newPath(g.Load.Requests[0].Path)
+	clients, err := g.clients(ctx)
 	if err != nil {
-		return fmt.Errorf("path: %w", err)
-	}
-	client := newClient(g.Load, g.Dial)
-	if g.Dial == nil {
-		client.dial = (&net.Dialer{}).DialContext
-		if client.address, err = resolve(ctx, g.Load.Targets[0]); err != nil {
-			return err
-		}
+		return err
 	}
 	out := NewEncoder(g.Out)
 	if err := out.Hello("ceteris loadgen"); err != nil {
@@ -45,10 +42,7 @@ func (g Generator) Run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &run{
-		load: g.Load, paths: paths, client: client, rec: newRecorder(g.Load),
-		clock: startClock(g.Load.Ramp + g.Load.Warmup), coarse: g.coarse,
-	}
+	r := newRun(ctx, g, clients)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -63,6 +57,38 @@ func (g Generator) Run(ctx context.Context) error {
 		return errors.Join(err, out.Abort(ErrInterrupted.Error()))
 	}
 	return err
+}
+
+// clients makes one for each target.
+func (g Generator) clients(ctx context.Context) ([]*client, error) {
+	switch {
+	case g.Data == nil && g.Load.Data != nil:
+		return nil, errors.New("data: the load wants some")
+	case g.Data != nil && !slices.Equal(g.Data.columns, columnsOf(g.Load)):
+		return nil, fmt.Errorf("data: its columns are %q, those of the plan %q", g.Data.columns, columnsOf(g.Load))
+	case g.Data != nil:
+		if err := g.Data.Check(g.Load.Requests); err != nil {
+			return nil, err
+		}
+	}
+	dial := g.Dial
+	if dial == nil {
+		dial = (&net.Dialer{}).DialContext
+	}
+	var out []*client
+	for _, target := range g.Load.Targets {
+		c, err := newClient(g.Load, target, dial)
+		if err != nil {
+			return nil, err
+		}
+		if g.Dial == nil {
+			if c.address, err = resolve(ctx, target); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
 }
 
 // resolve looks up the host of a target once, so that no request waits for a
@@ -86,45 +112,99 @@ func resolve(ctx context.Context, target string) (string, error) {
 
 // run is one load under way.
 type run struct {
-	load   experiment.Load
-	paths  path
-	client *client
-	rec    *recorder
-	clock  clock
-	coarse bool
+	load    experiment.Load
+	mix     mix
+	data    *Feed
+	clients []*client
+	rec     *recorder
+	clock   clock
+	coarse  bool
+	thinks  bool // some users do
+
+	places   atomic.Int64    // handed out
+	ends     atomic.Int64    // moment at which intended starts end
+	offering context.Context // ends with the load, where its end was not planned
+	stop     context.CancelFunc
+	drained  chan struct{} // closed when drain ends
+	late     *time.Timer   // closes it
+	changed  chan struct{} // tells the reporter that the load has ended
+}
+
+func newRun(ctx context.Context, g Generator, clients []*client) *run {
+	r := &run{
+		load: g.Load, mix: newMix(g.Load.Requests), data: g.Data, clients: clients, rec: newRecorder(g.Load),
+		coarse: g.coarse, drained: make(chan struct{}), changed: make(chan struct{}, 1),
+	}
+	for _, l := range legs(g.Load) {
+		r.thinks = r.thinks || l.closed != nil && l.closed.Think > 0
+	}
+	r.offering, r.stop = context.WithCancel(ctx)
+	r.ends.Store(int64(loadEnd(g.Load)))
+	r.rec.ended = func(at time.Duration) {
+		r.endAt(at)
+		r.stop()
+		r.changed <- struct{}{}
+	}
+	r.clock = startClock(lead(g.Load))
+	r.late = time.AfterFunc(r.drainEnd()-r.clock.now(), func() { close(r.drained) })
+	return r
+}
+
+// end is the moment at which intended starts end.
+func (r *run) end() time.Duration { return time.Duration(r.ends.Load()) }
+
+// endAt brings the end forward.
+func (r *run) endAt(at time.Duration) {
+	r.ends.Store(int64(at))
+	r.late.Reset(r.drainEnd() - r.clock.now())
 }
 
 // drainEnd is the moment at which drain ends at the latest.
-func (r *run) drainEnd() time.Duration { return r.load.Measure + r.load.Timeout }
+func (r *run) drainEnd() time.Duration { return r.end() + r.load.Timeout }
 
-// drive returns when drain has ended: no earlier than the window, even if nothing
+// place gives a connection to be opened: they are dealt to the targets in turn.
+func (r *run) place() *conn {
+	n := r.places.Add(1) - 1
+	return &conn{client: r.clients[n%int64(len(r.clients))]}
+}
+
+// drive returns when drain has ended: no earlier than the load, even if nothing
 // is left to be sent in it.
 func (r *run) drive(ctx context.Context) {
-	if r.load.Open != nil {
-		r.openLoop(ctx, *r.load.Open)
-	} else {
-		r.closedLoop(ctx, *r.load.Closed)
-	}
-	newAlarm(ctx, r.clock, false).until(ctx, r.load.Measure)
+	defer r.stop()
+	defer r.late.Stop()
+	var (
+		course = legs(r.load)
+		both   sync.WaitGroup
+	)
+	both.Go(func() { r.closedLoop(ctx, course) })
+	both.Go(func() { r.openLoop(ctx, course, streams(r.load)) })
+	both.Wait()
+	newAlarm(r.offering, r.clock, false).until(r.offering, r.end())
 }
 
 // request sends an offered request, records what becomes of it and gives the
 // moment at which it was over. Where the end of drain comes before its timeout,
 // it is not failed but unfinished.
-func (r *run) request(ctx context.Context, cn *conn, intended time.Duration, draws *rand.Rand) time.Duration {
+func (r *run) request(ctx context.Context, cn *conn, kind int, intended time.Duration, rng *rand.Rand) time.Duration {
 	sent, drained := r.clock.now(), r.drainEnd()
 	if sent >= drained {
-		r.rec.unfinished(intended, never, drained)
+		r.rec.unfinished(kind, intended, never, drained)
 		return drained
 	}
-	r.rec.send(intended, sent)
-	cn.path = r.paths.appendTo(cn.path[:0], draws)
-	o := r.client.do(ctx, cn, r.clock.time(min(sent+r.load.Timeout, drained)))
+	r.rec.send(kind, intended, sent)
+	q := &cn.client.requests[kind]
+	var row []string
+	if q.fed {
+		row = r.data.take()
+	}
+	q.write(cn, rng, row)
+	o := cn.client.do(ctx, cn, q, r.clock.time(min(sent+r.load.Timeout, drained)))
 	end := r.clock.now()
-	if o.kind == kindTimeout && sent+r.load.Timeout > drained {
-		r.rec.unfinished(intended, sent, drained)
+	if drained = min(drained, r.drainEnd()); o.kind == kindTimeout && sent+r.load.Timeout > drained {
+		r.rec.unfinished(kind, intended, sent, drained)
 		return drained
 	}
-	r.rec.done(intended, sent, end, o)
+	r.rec.done(kind, intended, sent, end, o)
 	return end
 }

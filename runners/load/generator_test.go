@@ -62,15 +62,22 @@ func (m *memory) serve(c net.Conn) {
 	}
 }
 
+// get is one kind of request without a name.
+func get(t testing.TB, path string) []experiment.Request {
+	t.Helper()
+	return []experiment.Request{{Method: "GET", Weight: 1, Path: template(t, path)}}
+}
+
 // bubble runs a load against a memory server in a synctest bubble, and hands
 // over result and events, with moments from the start of the load.
 func bubble(t *testing.T, l experiment.Load, m *memory, check func(t *testing.T, r experiment.LoadResult, phases map[experiment.Phase]time.Duration)) {
 	t.Helper()
-	l.Targets[0], l.Requests[0].Method, l.Requests[0].Path, l.KeepAlive = "memory:80", "GET", template(t, "/${random:1..1000}"), true
-	if l.Connections == 0 && l.Closed != nil {
-		l.Connections = l.Closed.Users
-	} else if l.Connections == 0 {
-		l.Connections = l.Open.InFlight
+	l.Targets, l.KeepAlive = []string{"memory:80"}, true
+	if l.Requests == nil {
+		l.Requests = get(t, "/${random:1..1000}")
+	}
+	if l.Connections == 0 {
+		l.Connections = concurrency(l)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -113,10 +120,13 @@ func checkArithmetic(t testing.TB, r experiment.LoadResult, l experiment.Load) {
 	for _, n := range x.Errors {
 		kinds += n
 	}
-	if statuses != x.OK+x.Errors[kindStatus] || kinds != x.Failed {
+	if statuses != x.OK+x.Errors[kindStatus]+x.Errors[kindBody] || kinds != x.Failed {
 		t.Errorf("statuses or errors do not add up: %+v", x)
 	}
-	checkSums(t, r, r.Series, l.Measure)
+	checkSums(t, r, r.Series)
+	if l.Work == 0 && r.Window != l.Window() {
+		t.Errorf("a window of %v, want %v", r.Window, l.Window())
+	}
 }
 
 // slowWriter holds up whoever writes to it.
@@ -135,7 +145,7 @@ func (w slowWriter) Write(b []byte) (int, error) {
 func TestALateReporterTellsThePlannedTimes(t *testing.T) {
 	l := experiment.Load{
 		Ramp: 500 * ms, Warmup: 700 * ms, Measure: 2 * time.Second, Timeout: time.Second,
-		Closed: &experiment.ClosedLoad{Users: 2}, Target: "memory:80", Method: "GET", Path: template(t, "/"), KeepAlive: true, Connections: 2,
+		Closed: &experiment.ClosedLoad{Users: 2}, Targets: []string{"memory:80"}, Requests: get(t, "/"), KeepAlive: true, Connections: 2,
 	}
 	for _, delay := range []time.Duration{150 * ms, 900 * ms, 5 * time.Second} { // behind by a line, by a phase, by the whole load
 		t.Run(delay.String(), func(t *testing.T) {
@@ -465,7 +475,7 @@ func TestAnEarlyEndLeavesNoResult(t *testing.T) {
 		"open and waiting": {Connections: 1, Open: &experiment.OpenLoad{Rate: 100, InFlight: 50}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l.Targets[0], l.Requests[0].Method, l.Requests[0].Path, l.KeepAlive, l.Measure, l.Timeout = "memory:80", "GET", template(t, "/"), true, time.Minute, time.Minute
+			l.Targets, l.Requests, l.KeepAlive, l.Measure, l.Timeout = []string{"memory:80"}, get(t, "/"), true, time.Minute, time.Minute
 			l.Connections = max(l.Connections, 1)
 			synctest.Test(t, func(t *testing.T) {
 				m := constant(700 * ms)
@@ -494,7 +504,7 @@ func TestAFailingOutputEndsTheLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := constant(ms)
 		l := experiment.Load{
-			Target: "memory:80", Method: "GET", Path: template(t, "/"), KeepAlive: true, Connections: 1,
+			Targets: []string{"memory:80"}, Requests: get(t, "/"), KeepAlive: true, Connections: 1,
 			Measure: time.Minute, Timeout: time.Second, Closed: &experiment.ClosedLoad{Users: 1},
 		}
 		r, w := io.Pipe()

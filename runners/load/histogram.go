@@ -19,17 +19,22 @@ const (
 
 // distribution is an HDR histogram of durations: whole microseconds from 1 to
 // 1 h, 3 significant digits. Shorter ones are entered as 1 µs; longer ones at the
-// limit, and counted.
+// limit, and counted. The zero value is empty, and takes its memory (190 kB) with the
+// first value.
 type distribution struct {
 	hdr      *hdrhistogram.Histogram
 	overflow int64
 }
 
-func newDistribution() distribution {
-	return distribution{hdr: hdrhistogram.New(1, int64(histogramLimit/histogramUnit), histogramDigits)}
+// reserve takes the memory at once.
+func (d *distribution) reserve() {
+	d.hdr = hdrhistogram.New(1, int64(histogramLimit/histogramUnit), histogramDigits)
 }
 
 func (d *distribution) add(t time.Duration) {
+	if d.hdr == nil {
+		d.reserve()
+	}
 	if t > histogramLimit {
 		t = histogramLimit
 		d.overflow++
@@ -40,7 +45,24 @@ func (d *distribution) add(t time.Duration) {
 	}
 }
 
-func (d *distribution) count() int64 { return d.hdr.TotalCount() }
+func (d *distribution) count() int64 {
+	if d.hdr == nil {
+		return 0
+	}
+	return d.hdr.TotalCount()
+}
+
+// merge adds the values of another one.
+func (d *distribution) merge(o *distribution) {
+	if o.hdr == nil {
+		return
+	}
+	if d.hdr == nil {
+		d.reserve()
+	}
+	d.hdr.Merge(o.hdr)
+	d.overflow += o.overflow
+}
 
 // quantile gives the value in seconds below which the share q lies; the largest
 // for q = 1.
@@ -50,7 +72,7 @@ func (d *distribution) quantile(q float64) float64 {
 }
 
 // encode gives the V2 compressed form.
-func (d *distribution) encode(kind experiment.HistogramKind) (experiment.Histogram, error) {
+func (d *distribution) encode(phase experiment.Phase, request string, kind experiment.HistogramKind) (experiment.Histogram, error) {
 	text, err := d.hdr.EncodeV2()
 	if err != nil {
 		return experiment.Histogram{}, fmt.Errorf("encode histogram %s: %w", kind, err)
@@ -59,5 +81,5 @@ func (d *distribution) encode(kind experiment.HistogramKind) (experiment.Histogr
 	if err != nil {
 		return experiment.Histogram{}, fmt.Errorf("encode histogram %s: %w", kind, err)
 	}
-	return experiment.Histogram{Phase: experiment.PhaseMeasure, Kind: kind, Count: d.count(), Overflow: d.overflow, Blob: blob}, nil
+	return experiment.Histogram{Phase: phase, Request: request, Kind: kind, Count: d.count(), Overflow: d.overflow, Blob: blob}, nil
 }

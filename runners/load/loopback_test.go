@@ -87,9 +87,8 @@ func hijack(w http.ResponseWriter) net.Conn {
 // onLoopback runs a load over TCP, with the real timers.
 func onLoopback(t *testing.T, l experiment.Load) experiment.LoadResult {
 	t.Helper()
-	l.Requests[0].Method = "GET"
-	if l.Requests[0].Path.IsZero() {
-		l.Requests[0].Path = template(t, "/${random:0..99}")
+	if l.Requests == nil {
+		l.Requests = get(t, "/${random:0..99}")
 	}
 	var out bytes.Buffer
 	if err := (Generator{Load: l, Out: &out}).Run(t.Context()); err != nil {
@@ -123,7 +122,7 @@ func TestSentIsWhatTheServerCounts(t *testing.T) {
 			s := httptest.NewServer(&c)
 			defer s.Close()
 			l := base
-			l.Targets[0] = s.Listener.Addr().String()
+			l.Targets = []string{s.Listener.Addr().String()}
 			change(&l)
 			r := onLoopback(t, l)
 			if r.Total.Sent != c.all.Load() || r.Total.Sent < 100 {
@@ -165,7 +164,7 @@ func TestRefusedConnectionsAreSentAndFailed(t *testing.T) {
 	address := listener.Addr().String()
 	_ = listener.Close()
 	r := onLoopback(t, experiment.Load{
-		Target: address, Measure: 200 * ms, Timeout: time.Second, Connections: 4, KeepAlive: true,
+		Targets: []string{address}, Measure: 200 * ms, Timeout: time.Second, Connections: 4, KeepAlive: true,
 		Closed: &experiment.ClosedLoad{Users: 4, Think: 5 * ms},
 	})
 	if r.Total.Sent == 0 || r.Total.Errors[kindRefused] != r.Total.Sent || len(r.Total.Statuses) > 0 {
@@ -182,7 +181,7 @@ func TestRefusedConnectionsAreSentAndFailed(t *testing.T) {
 func TestATargetWithoutAddressIsAFault(t *testing.T) {
 	var out bytes.Buffer
 	err := Generator{Out: &out, Load: experiment.Load{
-		Target: "nobody.invalid:80", Method: "GET", Path: template(t, "/"), Measure: time.Hour, Timeout: time.Second,
+		Targets: []string{"nobody.invalid:80"}, Requests: get(t, "/"), Measure: time.Hour, Timeout: time.Second,
 		Connections: 1, Closed: &experiment.ClosedLoad{Users: 1},
 	}}.Run(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "nobody.invalid") || out.Len() > 0 {

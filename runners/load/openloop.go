@@ -10,61 +10,218 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
+// maxWaiting is how many arrivals may wait in a lane; more are dropped.
+const maxWaiting = 1 << 22
+
 // arrival is one request of an open load.
 type arrival struct {
 	intended time.Duration
-	draw     uint64 // seeds the numbers in its path
+	draw     uint64 // seeds the numbers in it
+	kind     int
+	lane     *lane
 }
 
-// openLoop offers requests by the pacer's schedule until the window ends, each
-// at its intended start however late it is, and returns when all are done or
-// drain has ended. An arrival that finds in_flight requests under way is dropped.
-// Requests wait for one of the connections in order of arrival.
-func (r *run) openLoop(ctx context.Context, o experiment.OpenLoad) {
+// openLoop offers requests by the schedules of the load and of its streams until they
+// end, each at its intended start however late it is, and returns when all are done
+// or drain has ended. Requests wait for one of the connections in order of arrival.
+func (r *run) openLoop(ctx context.Context, course, streams []leg) {
+	lanes := []*lane{{course: course}}
+	for i := range streams {
+		lanes = append(lanes, &lane{number: i + 1, course: streams[i : i+1]})
+	}
+	room := 0
+	for _, l := range lanes {
+		room += l.most()
+	}
+	if room == 0 {
+		return
+	}
+	var workers, loops sync.WaitGroup
+	c := &crew{queue: make(chan arrival, room), most: int64(r.load.Connections)}
+	c.hire = func() {
+		cn := r.place()
+		workers.Go(func() { r.worker(ctx, c.queue, cn) })
+	}
+	for _, l := range lanes {
+		l.crew = c
+		loops.Go(func() { r.arrive(l) })
+	}
+	loops.Wait()
+	close(c.queue)
+	workers.Wait()
+}
+
+// arrive offers the requests of one lane.
+func (r *run) arrive(l *lane) {
 	var (
-		pacer    = Pacer{Rate: o.Rate, Ramp: r.load.Ramp}
-		lead     = r.load.Ramp + r.load.Warmup
-		draws    = rand.New(rand.NewPCG(r.load.Seed, 0))
-		queue    = make(chan arrival, o.InFlight)
-		inFlight atomic.Int64
-		workers  int64
-		group    sync.WaitGroup
-		bell     = newAlarm(ctx, r.clock, !r.coarse)
+		bell  = newAlarm(r.offering, r.clock, !r.coarse)
+		rng   = draws(r.load.Seed, l.draws())
+		gaps  = draws(r.load.Seed, poissonGaps+uint64(l.number))
+		shape experiment.OpenLoad // of a leg in which it ends, that of the one before
 	)
 	defer bell.close()
-	defer group.Wait()
-	defer close(queue)
-	defer r.rec.expect(never)
-	for k := int64(0); ; k++ {
-		a := arrival{intended: pacer.At(k) - lead, draw: draws.Uint64()}
-		r.rec.expect(a.intended)
-		if a.intended >= r.load.Measure || !bell.until(ctx, a.intended) {
-			return
-		}
-		if inFlight.Load() >= int64(o.InFlight) {
-			r.rec.drop(a.intended)
+	defer r.rec.expect(l.number, never)
+	for _, g := range l.course {
+		pacer := g.pacer()
+		if pacer.Rate == 0 && (pacer.From == 0 || pacer.Ramp == 0) {
 			continue
 		}
-		r.rec.offer(a.intended)
-		// As many workers as requests in flight: one that is idle, or about to be,
-		// takes this one, unless all connections are in use.
-		if n := inFlight.Add(1); n > workers && workers < int64(r.load.Connections) {
-			workers++
-			group.Go(func() { r.worker(ctx, queue, &inFlight) })
+		r.rec.expect(l.number, g.begin)
+		if !bell.until(r.offering, g.begin) {
+			return
 		}
-		queue <- a // has room: it holds in_flight
+		if g.open != nil {
+			shape = *g.open
+			l.allow(shape)
+		}
+		due := arrivals{}
+		if shape.Poisson {
+			due.gaps = gaps
+		}
+		for due.first(); ; due.next() {
+			a := arrival{intended: later(g.begin, pacer.At(due.n)), kind: r.mix.pick(rng), draw: rng.Uint64(), lane: l}
+			if a.intended >= g.end {
+				break
+			}
+			r.rec.expect(l.number, a.intended)
+			if a.intended >= r.end() || !bell.until(r.offering, a.intended) {
+				return
+			}
+			l.take(r.rec, a)
+		}
 	}
+}
+
+// later adds a time, which may be never.
+func later(at, by time.Duration) time.Duration {
+	if by == never {
+		return never
+	}
+	return at + by
 }
 
 // worker owns one connection.
-func (r *run) worker(ctx context.Context, queue <-chan arrival, inFlight *atomic.Int64) {
-	var cn conn
+func (r *run) worker(ctx context.Context, queue <-chan arrival, cn *conn) {
 	defer cn.drop()
 	seed := rand.NewPCG(0, 0)
-	draws := rand.New(seed)
+	rng := rand.New(seed)
 	for a := range queue {
-		seed.Seed(a.draw, 0)
-		r.request(ctx, &cn, a.intended, draws)
-		inFlight.Add(-1)
+		for more := true; more; a, more = a.lane.done() {
+			seed.Seed(a.draw, 0)
+			r.request(ctx, cn, a.kind, a.intended, rng)
+		}
 	}
+}
+
+// crew is the workers of all lanes: as many as requests are in flight. One that is
+// idle, or about to be, takes a new one, unless all connections are in use.
+type crew struct {
+	queue chan arrival // has room for all that are in flight
+	hire  func()
+	most  int64 // connections
+	busy  atomic.Int64
+	size  atomic.Int64
+	mu    sync.Mutex // to hire
+}
+
+func (c *crew) start(a arrival) {
+	if c.busy.Add(1) > c.size.Load() && c.size.Load() < c.most {
+		c.grow()
+	}
+	c.queue <- a
+}
+
+func (c *crew) grow() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := c.size.Load(); n < c.most && c.busy.Load() > n {
+		c.size.Add(1)
+		c.hire()
+	}
+}
+
+// lane is arrival processes one after another, with one account of what is in flight.
+type lane struct {
+	number int // 0, or that of the stream from 1
+	course []leg
+	crew   *crew
+
+	mu       sync.Mutex
+	limit    int
+	queues   bool // what arrives above the limit waits
+	inFlight int
+	waiting  []arrival // from head on, in order
+	head     int
+}
+
+// draws tells the lane's numbers from those of others.
+func (l *lane) draws() uint64 {
+	if l.number == 0 {
+		return 0
+	}
+	return streamDraws + uint64(l.number)
+}
+
+// most is how many requests of the lane can be in flight at once.
+func (l *lane) most() int {
+	most := 0
+	for _, g := range l.course {
+		if g.open != nil {
+			most = max(most, g.open.InFlight)
+		}
+	}
+	return most
+}
+
+// allow sets the limit, and starts what waited and has room under it.
+func (l *lane) allow(o experiment.OpenLoad) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.limit, l.queues = o.InFlight, o.Queue
+	for l.inFlight < l.limit && l.head < len(l.waiting) {
+		l.inFlight++
+		l.crew.start(l.pop())
+	}
+}
+
+// take starts an arrival that is due, or lets it wait or drops it where the lane is
+// full.
+func (l *lane) take(rec *recorder, a arrival) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	full := l.inFlight >= l.limit
+	if full && (!l.queues || len(l.waiting)-l.head >= maxWaiting) {
+		rec.drop(a.kind, a.intended)
+		return
+	}
+	rec.offer(a.kind, a.intended)
+	if full {
+		l.waiting = append(l.waiting, a)
+		return
+	}
+	l.inFlight++
+	l.crew.start(a)
+}
+
+// done ends a request, and gives the next one that waited for it.
+func (l *lane) done() (arrival, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.inFlight <= l.limit && l.head < len(l.waiting) {
+		return l.pop(), true
+	}
+	l.inFlight--
+	l.crew.busy.Add(-1)
+	return arrival{}, false
+}
+
+// pop takes the first that waits.
+func (l *lane) pop() arrival {
+	a := l.waiting[l.head]
+	l.head++
+	if l.head*2 > len(l.waiting) { // the room in front is used again
+		l.waiting = l.waiting[:copy(l.waiting, l.waiting[l.head:])]
+		l.head = 0
+	}
+	return a
 }

@@ -2,6 +2,7 @@ package load
 
 import (
 	"math"
+	"math/rand/v2"
 	"time"
 )
 
@@ -9,33 +10,89 @@ import (
 // once all that is due, each at its intended start. It is a pure function of its
 // fields: no clock inside.
 //
-// With r the rate in 1/s and R the ramp in s, the number of arrivals that are
-// due by time t (in s, from the start of the ramp) is
+// With r the rate in 1/s, a the rate before and R the ramp in s, the number of
+// arrivals that are due by time t (in s, from the start of the ramp) is
 //
-//	N(t) = r t² / (2 R)          for t <= R, the rate rising linearly from 0 to r
-//	N(t) = r R / 2 + r (t - R)   for t > R
+//	N(t) = a t + (r - a) t² / (2 R)          for t <= R, the rate moving linearly from a to r
+//	N(t) = (a + r) R / 2 + r (t - R)         for t > R
 //
-// and arrival k, counted from 0, is due when N(t) = k:
+// and the n-th is due when N(t) = n:
 //
-//	t(k) = sqrt(2 R k / r)       for k <= r R / 2
-//	t(k) = R / 2 + k / r         for k > r R / 2
+//	t(n) = 2 n / (a + sqrt(a² + 2 n (r - a) / R))   for n <= (a + r) R / 2
+//	t(n) = R (r - a) / (2 r) + n / r                for more
+//
+// Constant arrivals are due at n = 0, 1, 2, ... Those of a Poisson process are due at
+// the sums of exponential gaps of mean 1 (inversion; Çınlar, Introduction to Stochastic
+// Processes, 1975, chapter 4): where the rate moves, their density moves along.
 type Pacer struct {
-	Rate float64       // 1/s, above 0
+	Rate float64       // 1/s, 0 or more
 	Ramp time.Duration // 0 or more
+	From float64       // the rate before the ramp, 1/s, 0 or more
 }
 
-// At gives the time from the start of the ramp at which arrival k is due.
-func (p Pacer) At(k int64) time.Duration {
-	half := float64(p.Ramp) / 2
-	steady := float64(k) * float64(time.Second) / p.Rate
-	if steady <= half {
-		return time.Duration(math.Round(math.Sqrt(4 * half * steady)))
+// At gives the time from the start of the ramp at which the n-th arrival is due;
+// math.MaxInt64 if that never comes, because the rate ends at 0.
+func (p Pacer) At(n float64) time.Duration {
+	ramp := float64(p.Ramp) / float64(time.Second)
+	if n <= 0 {
+		return 0
 	}
-	return time.Duration(math.Round(half + steady))
+	if n <= (p.From+p.Rate)*ramp/2 {
+		root := math.Sqrt(max(p.From*p.From+2*n*(p.Rate-p.From)/ramp, 0))
+		return time.Duration(math.Round(2 * n * float64(time.Second) / (p.From + root)))
+	}
+	if p.Rate == 0 {
+		return never
+	}
+	at := float64(p.Ramp)*(p.Rate-p.From)/(2*p.Rate) + n*float64(time.Second)/p.Rate
+	if at >= float64(never) {
+		return never
+	}
+	return time.Duration(math.Round(at))
+}
+
+// arrivals counts what a pacer schedules.
+type arrivals struct {
+	n    float64
+	gaps *rand.Rand // nil: constant
+}
+
+// first goes to the first arrival of a schedule.
+func (a *arrivals) first() {
+	a.n = 0
+	if a.gaps != nil {
+		a.n = a.gaps.ExpFloat64()
+	}
+}
+
+// next goes to the next one.
+func (a *arrivals) next() {
+	if a.gaps != nil {
+		a.n += a.gaps.ExpFloat64()
+	} else {
+		a.n++
+	}
 }
 
 // UserStart gives the time from the start of the ramp at which user i of n,
 // counted from 0, begins: they start evenly over the ramp.
 func UserStart(i, n int, ramp time.Duration) time.Duration {
 	return time.Duration(float64(ramp) * float64(i) / float64(n))
+}
+
+// UserSpan gives the times between which user i, counted from 0, works in a part of
+// the load of the given length in which the number of users moves from one to another
+// within the ramp: those who come start evenly over it, those who go end evenly. It
+// is empty (from is no less than to) if the user takes no part.
+func UserSpan(i, before, users int, ramp, length time.Duration) (from, to time.Duration) {
+	switch {
+	case i < min(before, users):
+		return 0, length
+	case i < users:
+		return UserStart(i-before, users-before, ramp), length
+	case i < before:
+		return 0, UserStart(before-i, before-users, ramp)
+	default:
+		return 0, 0
+	}
 }

@@ -24,7 +24,7 @@ func template(t testing.TB, s string) experiment.Template {
 
 func TestParsePlan(t *testing.T) {
 	want := experiment.Load{
-		Service: "app", Port: 8080, Target: "127.0.0.1:8080", Method: "GET", Path: template(t, "/a?b=${random:1..9}"),
+		Service: "app", Port: 8080, Targets: []string{"127.0.0.1:8080"}, Requests: get(t, "/a?b=${random:1..9}"),
 		Open: &experiment.OpenLoad{Rate: 400, InFlight: 1000}, Warmup: time.Second, Measure: 4 * time.Second,
 		Timeout: time.Second, Connections: 7, KeepAlive: true, Seed: 1<<64 - 1,
 	}
@@ -41,13 +41,13 @@ func TestParsePlan(t *testing.T) {
 	}
 }
 
-const goodPlan = `{"target":"h:1","method":"GET","path":"/","closed":{"users":3},"measure":1000000000,"timeout":1}`
+const goodPlan = `{"targets":["h:1"],"requests":[{"method":"GET","weight":1,"path":"/"}],"closed":{"users":3},"measure":1000000000,"timeout":1}`
 
 func TestParsePlanFillsConnections(t *testing.T) {
 	for plan, want := range map[string]int{
 		goodPlan: 3,
 		strings.Replace(goodPlan, `"closed":{"users":3}`, `"open":{"rate":1,"in_flight":9}`, 1): 9,
-		strings.Replace(goodPlan, `"method"`, `"connections":2,"method"`, 1):                    2,
+		strings.Replace(goodPlan, `"closed"`, `"connections":2,"closed"`, 1):                    2,
 	} {
 		if got, err := ParsePlan([]byte(plan)); err != nil || got.Connections != want {
 			t.Errorf("%s: got %d and %v, want %d", plan, got.Connections, err, want)
@@ -58,7 +58,7 @@ func TestParsePlanFillsConnections(t *testing.T) {
 func TestParsePlanNamesEveryFault(t *testing.T) {
 	tests := map[string]struct{ old, repl, want string }{
 		"no JSON":          {goodPlan, "what", "no load in JSON"},
-		"unknown field":    {`"target"`, `"traget":"x","target"`, "traget"},
+		"unknown field":    {`"targets"`, `"traget":"x","targets"`, "traget"},
 		"two values":       {goodPlan, goodPlan + goodPlan, "more than one"},
 		"no target":        {`"h:1"`, `""`, "no HOST:PORT"},
 		"no port":          {`"h:1"`, `"h"`, "no HOST:PORT"},
@@ -92,7 +92,7 @@ func TestParsePlanNamesEveryFault(t *testing.T) {
 		})
 	}
 	_, err := ParsePlan([]byte(`{}`))
-	for _, field := range []string{"target", "method", "path", "closed", "measure", "timeout", "connections"} {
+	for _, field := range []string{"targets", "requests", "closed", "measure", "timeout", "connections"} {
 		if !strings.Contains(err.Error(), field) {
 			t.Errorf("the faults of an empty plan do not name %s: %v", field, err)
 		}
@@ -100,9 +100,9 @@ func TestParsePlanNamesEveryFault(t *testing.T) {
 }
 
 func TestPathDrawsBothEnds(t *testing.T) {
-	p, err := newPath(template(t, "/a/${random:-1..1}/$${b}?c=${random:7..7}"))
+	p, err := newPath(template(t, "/a/${random:-1..1}/$${b}?c=${random:7..7}"), nil)
 	if err == nil {
-		_, err = newPath(template(t, "/${random:-9223372036854775808..-2}"))
+		_, err = newPath(template(t, "/${random:-9223372036854775808..-2}"), nil)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestPathDrawsBothEnds(t *testing.T) {
 	seen := map[string]int{}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 300 {
-		seen[string(p.appendTo(nil, rng))]++
+		seen[string(p.appendTo(nil, rng, nil))]++
 	}
 	for i := -1; i <= 1; i++ {
 		path := "/a/" + strconv.Itoa(i) + "/${b}?c=7"

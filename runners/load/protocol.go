@@ -8,25 +8,28 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
 )
 
 // Protocol is the version of the protocol; a reader refuses any other.
-const Protocol = 1
+const Protocol = 2
 
 // MaxLine is the longest line of the protocol in bytes, its newline included.
 const MaxLine = 4 << 20
 
 // The types of lines.
 const (
-	typeHello  = "hello"
-	typePhase  = "phase"
-	typeSlices = "slices"
-	typeResult = "result"
-	typeAbort  = "abort"
-	typeEnd    = "end"
+	typeHello      = "hello"
+	typePhase      = "phase"
+	typeSlices     = "slices"
+	typeShift      = "shift"
+	typeHistograms = "histograms"
+	typeResult     = "result"
+	typeAbort      = "abort"
+	typeEnd        = "end"
 )
 
 // message is one line, of any type.
@@ -37,11 +40,14 @@ type message struct {
 	Program  string           `json:"program,omitempty"`  // hello
 	Time     time.Time        `json:"time,omitzero"`      // phase, slices: wall clock
 	Phase    experiment.Phase `json:"phase,omitempty"`    // phase
+	Part     string           `json:"part,omitempty"`     // phase: its name, where the load declares it
 	Series   []track          `json:"series,omitempty"`   // slices
-	Result   *result          `json:"result,omitempty"`   // result
-	Reason   string           `json:"reason,omitempty"`   // abort
-	Lines    int64            `json:"lines,omitempty"`    // end: lines before this one
-	SHA256   string           `json:"sha256,omitempty"`   // end: of those lines, newlines included, in hex
+	ShiftMS  int64            `json:"shift_ms,omitempty"` // shift: at_ms of all slices counts from a moment so much before the window
+	Hists    []histogram      `json:"histograms,omitempty"`
+	Result   *result          `json:"result,omitempty"` // result
+	Reason   string           `json:"reason,omitempty"` // abort
+	Lines    int64            `json:"lines,omitempty"`  // end: lines before this one
+	SHA256   string           `json:"sha256,omitempty"` // end: of those lines, newlines included, in hex
 }
 
 // track is consecutive points of one metric.
@@ -73,14 +79,16 @@ func (p *point) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(pair[1], &p.value)
 }
 
-// result is experiment.LoadResult without its series, which went ahead.
+// result is experiment.LoadResult without its series and histograms, which went
+// ahead.
 type result struct {
-	WindowNS     int64             `json:"window_ns"`
-	Observations []observation     `json:"observations,omitempty"`
-	Histograms   []histogram       `json:"histograms,omitempty"`
-	Statuses     map[string]int64  `json:"statuses,omitempty"`
-	Errors       map[string]int64  `json:"errors,omitempty"`
-	Total        experiment.Totals `json:"total,omitzero"`
+	WindowNS     int64                        `json:"window_ns"`
+	Parts        []experiment.LoadPart        `json:"parts,omitempty"`
+	Observations []observation                `json:"observations,omitempty"`
+	Statuses     map[string]int64             `json:"statuses,omitempty"`
+	Errors       map[string]int64             `json:"errors,omitempty"`
+	Total        experiment.Totals            `json:"total,omitzero"`
+	Requests     map[string]experiment.Totals `json:"requests,omitempty"`
 }
 
 type observation struct {
@@ -119,9 +127,16 @@ func (e *Encoder) Hello(program string) error {
 }
 
 // Phase tells that a phase began at the given wall-clock time; PhaseDone tells
-// that drain ended. Phases come in order; ramp and warmup may be left out.
-func (e *Encoder) Phase(p experiment.Phase, at time.Time) error {
-	return e.write(message{Type: typePhase, Phase: p, Time: at})
+// that drain ended. Phases come in order; ramp and warmup may be left out. Those with
+// a name, which the load declares itself, are measured or warm-up in any order.
+func (e *Encoder) Phase(p experiment.Phase, part string, at time.Time) error {
+	return e.write(message{Type: typePhase, Phase: p, Part: part, Time: at})
+}
+
+// Shift tells, when the window begins, that at_ms of all slices counts from a moment
+// before it: it was not known when it would begin.
+func (e *Encoder) Shift(by time.Duration) error {
+	return e.write(message{Type: typeShift, ShiftMS: by.Milliseconds()})
 }
 
 // Slices writes the points of slices that closed, in lines below MaxLine.
@@ -137,16 +152,24 @@ func (e *Encoder) Slices(at time.Time, points []experiment.SeriesPoint) error {
 	return e.fault
 }
 
-// Result writes the result. r.Series is not written: it goes ahead by Slices.
+// Result writes the histograms, in lines below MaxLine, and the result. r.Series is
+// not written: it goes ahead by Slices.
 func (e *Encoder) Result(r experiment.LoadResult) error {
-	out := result{WindowNS: int64(r.Window), Statuses: r.Statuses, Errors: r.Errors, Total: r.Total}
+	const chunk = 32 // histograms a line, each below 100 kB
+	for some := range slices.Chunk(r.Histograms, chunk) {
+		m := message{Type: typeHistograms}
+		for _, h := range some {
+			m.Hists = append(m.Hists, histogram{
+				Phase: h.Phase, Request: h.Request, Kind: h.Kind, Count: h.Count, Overflow: h.Overflow, HDR: h.Blob,
+			})
+		}
+		if err := e.write(m); err != nil {
+			return err
+		}
+	}
+	out := result{WindowNS: int64(r.Window), Parts: r.Parts, Statuses: r.Statuses, Errors: r.Errors, Total: r.Total, Requests: r.Requests}
 	for _, o := range r.Observations {
 		out.Observations = append(out.Observations, observation(o))
-	}
-	for _, h := range r.Histograms {
-		out.Histograms = append(out.Histograms, histogram{
-			Phase: h.Phase, Request: h.Request, Kind: h.Kind, Count: h.Count, Overflow: h.Overflow, HDR: h.Blob,
-		})
 	}
 	return e.write(message{Type: typeResult, Result: &out})
 }
@@ -197,30 +220,6 @@ func tracks(points []experiment.SeriesPoint) []track {
 	return out
 }
 
-// Timeline gives the phase events of a load that begins at the given time and
-// keeps to its plan: phases without length are left out, drain ends at once.
-func Timeline(began time.Time, l experiment.Load) []experiment.LoadEvent {
-	var events []experiment.LoadEvent
-	at := began
-	for _, p := range []struct {
-		phase  experiment.Phase
-		length time.Duration
-		always bool
-	}{
-		{experiment.PhaseRamp, l.Ramp, false},
-		{experiment.PhaseWarmup, l.Warmup, false},
-		{experiment.PhaseMeasure, l.Measure, true},
-		{experiment.PhaseDrain, 0, true},
-		{experiment.PhaseDone, 0, true},
-	} {
-		if p.always || p.length > 0 {
-			events = append(events, experiment.LoadEvent{Phase: p.phase, At: at})
-		}
-		at = at.Add(p.length)
-	}
-	return events
-}
-
 // Script writes the whole valid output of a generator that met the given events
 // (as from Timeline; they must hold measure, drain and done) and ended with r.
 // Series of events are written at their place; r.Series, where there is any,
@@ -237,7 +236,7 @@ func Script(w io.Writer, r experiment.LoadResult, events ...experiment.LoadEvent
 			}
 		}
 		if ev.Phase != "" {
-			if err := e.Phase(ev.Phase, ev.At); err != nil {
+			if err := e.Phase(ev.Phase, ev.Part, ev.At); err != nil {
 				return err
 			}
 		}

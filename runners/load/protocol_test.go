@@ -179,7 +179,7 @@ func TestIncompleteStreams(t *testing.T) {
 		"crash":                 {lines[0] + "panic: boom\n\ngoroutine 1 [running]:\n", `not a line of the protocol: "panic: boom\n\ngoroutine 1 [running]:"`},
 		"no hello":              {resigned(t, func(l []string) []string { return l[1:] }), `line 1 is of type "phase"`},
 		"second hello":          {resigned(t, func(l []string) []string { return append([]string{l[0]}, l...) }), `line 2 is of type "hello"`},
-		"other version":         {resigned(t, replace(`"protocol":1`, `"protocol":2`)), "version 2"},
+		"other version":         {resigned(t, replace(`"protocol":2`, `"protocol":1`)), "speaks version 1 of the protocol, and this ceteris version 2"},
 		"unknown type":          {resigned(t, replace(`"type":"slices"`, `"type":"slice"`)), `unknown type of line "slice"`},
 		"unknown phase":         {resigned(t, replace(`"phase":"warmup"`, `"phase":"warm"`)), `unknown phase "warm"`},
 		"phase twice":           {resigned(t, replace(`"phase":"warmup"`, `"phase":"ramp"`)), `phase "ramp" follows "ramp"`},
@@ -277,7 +277,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(whole[:len(whole)/2])
 	f.Add(bytes.Join(lines[:len(lines)-2], nil))
 	f.Add([]byte("panic: boom\n"))
-	f.Add([]byte(`{"n":1,"type":"hello","protocol":1}` + "\n" + `{"n":2,"type":"slices","series":[{"metric":"a","points":[[0,1],null]}]}` + "\n"))
+	f.Add([]byte(`{"n":1,"type":"hello","protocol":2}` + "\n" + `{"n":2,"type":"slices","series":[{"metric":"a","points":[[0,1],null]}]}` + "\n"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		readBack(t, in)
 		e := NewEncoder(io.Discard) // again with a right end, or the checksum would hide all else

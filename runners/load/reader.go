@@ -20,7 +20,7 @@ import (
 // The limits of what a reader keeps, far above what a run can yield.
 const (
 	maxPoints     = 4 << 20 // points of all series: a week of slices has under 4 million
-	maxHistograms = 1 << 10
+	maxHistograms = 1 << 15
 	maxQuote      = 400 // bytes of foreign output in an error
 )
 
@@ -78,6 +78,8 @@ type decoder struct {
 	on     func(experiment.LoadEvent)
 	n      int64 // lines read
 	phase  experiment.Phase
+	part   string
+	shift  int64 // ms by which at_ms of slices is too large
 	result bool
 	out    experiment.LoadResult
 }
@@ -116,13 +118,17 @@ func (d *decoder) take(m message) error {
 	switch m.Type {
 	case typeHello:
 		if m.Protocol != Protocol {
-			return fmt.Errorf("the generator speaks version %d of the protocol, this is %d", m.Protocol, Protocol)
+			return fmt.Errorf("the generator speaks version %d of the protocol, and this ceteris version %d: both must be of one build", m.Protocol, Protocol)
 		}
 		return nil
 	case typePhase:
 		return d.takePhase(m)
 	case typeSlices:
 		return d.takeSlices(m)
+	case typeShift:
+		return d.takeShift(m)
+	case typeHistograms:
+		return d.takeHistograms(m)
 	case typeResult:
 		return d.takeResult(m.Result)
 	case typeAbort:
@@ -135,18 +141,48 @@ func (d *decoder) take(m message) error {
 }
 
 func (d *decoder) takePhase(m message) error {
-	order := []experiment.Phase{"", experiment.PhaseRamp, experiment.PhaseWarmup, experiment.PhaseMeasure, experiment.PhaseDrain, experiment.PhaseDone}
-	last, now := slices.Index(order, d.phase), slices.Index(order, m.Phase)
 	switch {
-	case now < 1:
+	case !slices.Contains(protocolPhases(), m.Phase):
 		return fmt.Errorf("unknown phase %q", clip(string(m.Phase)))
-	case now <= last, d.phase != order[now-1] && m.Phase != experiment.PhaseWarmup && m.Phase != experiment.PhaseMeasure:
-		return fmt.Errorf("phase %q follows %q", m.Phase, d.phase)
+	case !d.mayFollow(m):
+		return fmt.Errorf("phase %q follows %q", clip(string(m.Phase)), d.phase)
 	case m.Time.IsZero():
 		return fmt.Errorf("phase %q has no time", m.Phase)
 	}
-	d.phase = m.Phase
-	d.tell(experiment.LoadEvent{Phase: m.Phase, At: m.Time})
+	d.phase, d.part = m.Phase, m.Part
+	d.tell(experiment.LoadEvent{Phase: m.Phase, Part: m.Part, At: m.Time})
+	return nil
+}
+
+// protocolPhases are those that a generator tells of.
+func protocolPhases() []experiment.Phase {
+	return []experiment.Phase{experiment.PhaseRamp, experiment.PhaseWarmup, experiment.PhaseMeasure, experiment.PhaseDrain, experiment.PhaseDone}
+}
+
+// mayFollow reports whether a phase may come now. Those that the load declares have
+// names, and there is nothing else before drain then.
+func (d *decoder) mayFollow(m message) bool {
+	if m.Part != "" {
+		return (d.phase == "" || d.part != "") && (m.Phase == experiment.PhaseWarmup || m.Phase == experiment.PhaseMeasure)
+	}
+	if d.part != "" {
+		return m.Phase == experiment.PhaseDrain
+	}
+	order := slices.Concat([]experiment.Phase{""}, protocolPhases())
+	last, now := slices.Index(order, d.phase), slices.Index(order, m.Phase)
+	optional := m.Phase == experiment.PhaseWarmup || m.Phase == experiment.PhaseMeasure // what comes before may be left out
+	return now == last+1 || now > last && optional
+}
+
+// takeShift makes the window's begin known: at_ms counts from it.
+func (d *decoder) takeShift(m message) error {
+	if d.shift != 0 || m.ShiftMS <= 0 || d.phase != experiment.PhaseMeasure || d.part != "" {
+		return fmt.Errorf("a shift by %d ms in phase %q", m.ShiftMS, d.phase)
+	}
+	d.shift = m.ShiftMS
+	for i := range d.out.Series {
+		d.out.Series[i].AtMS -= d.shift
+	}
 	return nil
 }
 
@@ -157,7 +193,7 @@ func (d *decoder) takeSlices(m message) error {
 			return errors.New("a series has no metric")
 		}
 		for _, p := range t.Points {
-			points = append(points, experiment.SeriesPoint{Service: t.Service, Metric: t.Metric, AtMS: p.at, Value: p.value})
+			points = append(points, experiment.SeriesPoint{Service: t.Service, Metric: t.Metric, AtMS: p.at - d.shift, Value: p.value})
 		}
 	}
 	if len(d.out.Series)+len(points) > maxPoints {
@@ -168,22 +204,11 @@ func (d *decoder) takeSlices(m message) error {
 	return nil
 }
 
-func (d *decoder) takeResult(r *result) error {
-	switch {
-	case d.phase != experiment.PhaseDone:
-		return fmt.Errorf("a result in phase %q", d.phase)
-	case r == nil || r.WindowNS <= 0:
-		return errors.New("a result without a window")
-	case len(r.Histograms) > maxHistograms:
-		return fmt.Errorf("%d histograms", len(r.Histograms))
+func (d *decoder) takeHistograms(m message) error {
+	if len(d.out.Histograms)+len(m.Hists) > maxHistograms {
+		return fmt.Errorf("more than %d histograms", maxHistograms)
 	}
-	for _, o := range r.Observations {
-		if o.Metric == "" {
-			return errors.New("an observation has no metric")
-		}
-		d.out.Observations = append(d.out.Observations, experiment.Observation(o))
-	}
-	for _, h := range r.Histograms {
+	for _, h := range m.Hists {
 		if h.Count < 0 || h.Overflow < 0 || h.Overflow > h.Count {
 			return fmt.Errorf("a histogram of %d values, %d of them above its limit", h.Count, h.Overflow)
 		}
@@ -191,8 +216,29 @@ func (d *decoder) takeResult(r *result) error {
 			Phase: h.Phase, Request: h.Request, Kind: h.Kind, Count: h.Count, Overflow: h.Overflow, Blob: h.HDR,
 		})
 	}
-	d.out.Window = time.Duration(r.WindowNS)
-	d.out.Statuses, d.out.Errors, d.out.Total = r.Statuses, r.Errors, r.Total
+	return nil
+}
+
+func (d *decoder) takeResult(r *result) error {
+	switch {
+	case d.phase != experiment.PhaseDone:
+		return fmt.Errorf("a result in phase %q", d.phase)
+	case r == nil || r.WindowNS <= 0:
+		return errors.New("a result without a window")
+	}
+	for _, o := range r.Observations {
+		if o.Metric == "" {
+			return errors.New("an observation has no metric")
+		}
+		d.out.Observations = append(d.out.Observations, experiment.Observation(o))
+	}
+	for _, p := range r.Parts {
+		if p.Name == "" || p.Window <= 0 {
+			return fmt.Errorf("a part %q of %s", clip(p.Name), p.Window)
+		}
+	}
+	d.out.Window, d.out.Parts = time.Duration(r.WindowNS), r.Parts
+	d.out.Statuses, d.out.Errors, d.out.Total, d.out.Requests = r.Statuses, r.Errors, r.Total, r.Requests
 	d.result = true
 	return nil
 }

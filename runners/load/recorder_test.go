@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,8 +23,10 @@ func TestSlicesNeverStraddleTheWindow(t *testing.T) {
 	for range 2000 {
 		l := experiment.Load{Measure: minWindow + time.Duration(rng.Int64N(int64(20*time.Minute)))}
 		g := newGrid(l)
-		if g.begin(0) != 0 || g.begin(g.count) != l.Measure {
-			t.Fatalf("window %v: slices 0 and %d begin at %v and %v", l.Measure, g.count, g.begin(0), g.begin(g.count))
+		first, _ := g.begin(0)
+		after, _ := g.begin(g.stretches[0].count)
+		if first != 0 || after != l.Measure {
+			t.Fatalf("window %v: its slices begin at %v, those after it at %v", l.Measure, first, after)
 		}
 		for range 20 {
 			at := time.Duration(rng.Int64N(3*int64(l.Measure))) - l.Measure
@@ -38,11 +41,19 @@ func TestSlicesNeverStraddleTheWindow(t *testing.T) {
 func checkSlice(t *testing.T, g grid, at time.Duration) {
 	t.Helper()
 	i := g.index(at)
-	if at < g.begin(i) || at >= g.begin(i+1) {
-		t.Fatalf("window %v: %v is put into slice %d, [%v, %v)", g.window, at, i, g.begin(i), g.begin(i+1))
+	begin, window := g.begin(i)
+	end, _ := g.begin(i + 1)
+	if at < begin || at >= end {
+		t.Fatalf("%+v: %v is put into slice %d, [%v, %v)", g, at, i, begin, end)
 	}
-	if inside := at >= 0 && at < g.window; inside != (i >= 0 && i < g.count) {
-		t.Fatalf("window %v: %v is put into slice %d of %d", g.window, at, i, g.count)
+	want := -1
+	for _, s := range g.stretches {
+		if at >= s.begin && at < s.end {
+			want = s.window
+		}
+	}
+	if window != want {
+		t.Fatalf("%+v: %v is put into slice %d of window %d, want %d", g, at, i, window, want)
 	}
 }
 
@@ -50,9 +61,9 @@ func TestRecorderSeparatesWindowAndSuccess(t *testing.T) {
 	r := newRecorder(experiment.Load{Warmup: time.Second, Measure: time.Second, Timeout: time.Second, Open: &experiment.OpenLoad{Rate: 1, InFlight: 9}})
 	ok := outcome{status: 200}
 	one := func(intended, sent, end time.Duration, o outcome) {
-		r.offer(intended)
-		r.send(intended, sent)
-		r.done(intended, sent, end, o)
+		r.offer(0, intended)
+		r.send(0, intended, sent)
+		r.done(0, intended, sent, end, o)
 	}
 	one(-500*ms, -500*ms, -400*ms, ok)                                  // before the window
 	one(-100*ms, -100*ms, 100*ms, ok)                                   // completes inside
@@ -61,13 +72,13 @@ func TestRecorderSeparatesWindowAndSuccess(t *testing.T) {
 	one(500*ms, 600*ms, 1600*ms, outcome{kind: kindTimeout})            // fails in drain
 	one(900*ms, 1100*ms, 1300*ms, ok)                                   // sent in drain
 	one(999999999, 1000*ms, 1001*ms, ok)                                // the last moment inside
-	r.drop(700 * ms)                                                    // inside
-	r.drop(-700 * ms)                                                   // before
-	r.offer(800 * ms)                                                   // sent, never answered
-	r.send(800*ms, 850*ms)                                              //
-	r.unfinished(800*ms, 850*ms, 2000*ms)                               //
-	r.offer(850 * ms)                                                   // never sent
-	r.unfinished(850*ms, never, 2000*ms)                                //
+	r.drop(0, 700*ms)                                                   // inside
+	r.drop(0, -700*ms)                                                  // before
+	r.offer(0, 800*ms)                                                  // sent, never answered
+	r.send(0, 800*ms, 850*ms)                                           //
+	r.unfinished(0, 800*ms, 850*ms, 2000*ms)                            //
+	r.offer(0, 850*ms)                                                  // never sent
+	r.unfinished(0, 850*ms, never, 2000*ms)                             //
 	points := flatten(r, r.closeSlices(2*time.Second, true))
 	got, err := r.summary()
 	if err != nil {
@@ -102,7 +113,7 @@ func TestRecorderSeparatesWindowAndSuccess(t *testing.T) {
 	if d := cmp.Diff(got.Total, total); d != "" {
 		t.Errorf("total (-got +want):\n%s", d)
 	}
-	checkSums(t, got, points, time.Second)
+	checkSums(t, got, points)
 }
 
 func TestNothingToSayIsAbsent(t *testing.T) {
@@ -122,11 +133,11 @@ func TestNothingToSayIsAbsent(t *testing.T) {
 }
 
 func TestHistogramsKeepWhatIsBeyondTheirRange(t *testing.T) {
-	d := newDistribution()
+	var d distribution
 	for _, v := range []time.Duration{0, 400, 1499, 90 * time.Minute, time.Hour, 123456 * time.Microsecond} {
 		d.add(v)
 	}
-	h, err := d.encode(experiment.HistogramSuccess)
+	h, err := d.encode(experiment.PhaseMeasure, "", experiment.HistogramSuccess)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,38 +167,45 @@ func TestHistogramsKeepWhatIsBeyondTheirRange(t *testing.T) {
 
 func TestLateEventsCountOnceInTheFirstOpenSlice(t *testing.T) {
 	r := newRecorder(experiment.Load{Measure: time.Second, Closed: &experiment.ClosedLoad{Users: 1}})
-	r.offer(10 * ms)
+	r.offer(0, 10*ms)
 	points := flatten(r, r.closeSlices(500*ms, false))
-	r.send(10*ms, 20*ms) // recorded long after
-	r.done(10*ms, 20*ms, 30*ms, outcome{status: 200})
+	r.send(0, 10*ms, 20*ms) // recorded long after
+	r.done(0, 10*ms, 20*ms, 30*ms, outcome{status: 200})
 	points = append(points, flatten(r, r.closeSlices(time.Second, true))...)
 	got, err := r.summary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkSums(t, got, points, time.Second)
+	checkSums(t, got, points)
 }
 
 func TestArrivalsThatAreStillToComeHoldTheirSliceOpen(t *testing.T) {
 	r := newRecorder(experiment.Load{Measure: time.Second, Open: &experiment.OpenLoad{Rate: 1, InFlight: 1}})
-	r.expect(120 * ms)
+	r.expect(0, 120*ms)
 	if got := r.closeSlices(900*ms, false); len(got) != 2 {
 		t.Errorf("%d slices of 50 ms were closed, want 2: an arrival at 120 ms is expected", len(got))
 	}
-	r.expect(never)
+	r.expect(0, never)
 	if got := r.closeSlices(900*ms, false); len(got) != 14 {
 		t.Errorf("%d slices were closed, want those up to 800 ms", len(got))
 	}
 }
 
-// observed gives the observations by name, all of the window.
+// observed gives the observations by name, all of the window, and those of a phase or
+// a request with the unit of the metric that they are of.
 func observed(t testing.TB, r experiment.LoadResult) map[string]float64 {
 	t.Helper()
 	out := map[string]float64{}
 	for _, o := range r.Observations {
-		m, known := experiment.MetricByName(o.Metric)
+		base := o.Metric
+		if _, after, ok := strings.Cut(base, ":"); ok {
+			base = after
+		}
+		base, _, _ = strings.Cut(base, "{")
+		m, known := experiment.MetricByName(base)
 		_, twice := out[o.Metric]
-		if o.Phase != experiment.PhaseMeasure || twice || known && m.Unit != o.Unit {
+		note := o.Phase != experiment.PhaseMeasure && !known
+		if o.Phase != experiment.PhaseMeasure && !note || twice || known && m.Unit != o.Unit {
 			t.Errorf("%+v: phase, unit or second of its name", o)
 		}
 		out[o.Metric] = o.Value
@@ -202,20 +220,29 @@ func within(fraction float64) cmp.Option {
 func flatten(r *recorder, done []closed) []experiment.SeriesPoint {
 	var points []experiment.SeriesPoint
 	for _, c := range done {
-		points = append(points, r.timeline.points(c)...)
+		points = append(points, r.points(c)...)
 	}
 	return points
 }
 
-// checkSums compares the sums of the slices with totals and window.
-func checkSums(t testing.TB, r experiment.LoadResult, points []experiment.SeriesPoint, window time.Duration) {
+// checkSums compares the sums of the slices with totals and windows.
+func checkSums(t testing.TB, r experiment.LoadResult, points []experiment.SeriesPoint) {
 	t.Helper()
-	all, in := map[string]float64{}, map[string]float64{}
+	parts := r.Parts
+	if parts == nil {
+		parts = []experiment.LoadPart{{Window: r.Window}}
+	}
+	all, in := map[string]float64{}, make([]map[string]float64, len(parts))
 	seen := map[experiment.SeriesPoint]bool{}
 	for _, p := range points {
 		all[p.Metric] += p.Value
-		if p.AtMS >= 0 && p.AtMS < window.Milliseconds() {
-			in[p.Metric] += p.Value
+		for i, part := range parts {
+			if in[i] == nil {
+				in[i] = map[string]float64{}
+			}
+			if p.AtMS >= wholeMS(part.Begin) && p.AtMS < wholeMS(part.Begin+part.Window) {
+				in[i][p.Metric] += p.Value
+			}
 		}
 		key := experiment.SeriesPoint{Metric: p.Metric, AtMS: p.AtMS}
 		if seen[key] {
@@ -230,16 +257,20 @@ func checkSums(t testing.TB, r experiment.LoadResult, points []experiment.Series
 		}
 	}
 	o := observed(t, r)
-	for metric, want := range map[string]float64{
-		"offered": o["offered"] * window.Seconds(), "sent": o["sent"] * window.Seconds(), "done": o["requests_done"],
-		"failed": o["requests_done"] - o["throughput"]*window.Seconds(),
-	} {
-		if math.Abs(in[metric]-want) > 1e-6 {
-			t.Errorf("slices of %s in the window add up to %g, the window has %g", metric, in[metric], want)
+	for i, part := range parts {
+		prefix, seconds := "", part.Window.Seconds()
+		if part.Name != "" {
+			prefix = part.Name + ":"
 		}
-	}
-	if want := int64(math.Round(o["dropped"] * o["offered"] * window.Seconds())); int64(in["dropped"]) != want {
-		t.Errorf("slices of dropped in the window add up to %g, the window has %d", in["dropped"], want)
+		dropped := o[prefix+"dropped"] * o[prefix+"offered"] * seconds
+		for metric, want := range map[string]float64{
+			"offered": o[prefix+"offered"] * seconds, "sent": o[prefix+"sent"] * seconds, "done": o[prefix+"requests_done"],
+			"failed": o[prefix+"requests_done"] - o[prefix+"throughput"]*seconds, "dropped": dropped,
+		} {
+			if math.Abs(in[i][metric]-want) > 1e-6*max(want, 1) {
+				t.Errorf("slices of %s%s in the window add up to %g, the window has %g", prefix, metric, in[i][metric], want)
+			}
+		}
 	}
 }
 
@@ -248,9 +279,9 @@ func BenchmarkRecorder(b *testing.B) {
 	at := time.Duration(0)
 	b.ReportAllocs()
 	for b.Loop() {
-		r.offer(at)
-		r.send(at, at+1000)
-		r.done(at, at+1000, at+500_000, outcome{status: 200})
+		r.offer(0, at)
+		r.send(0, at, at+1000)
+		r.done(0, at, at+1000, at+500_000, outcome{status: 200})
 		if at += 20_000; at%(100*ms) == 0 {
 			r.recycle(r.closeSlices(at, false))
 		}

@@ -8,39 +8,6 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// grid divides time into slices. Slice 0 begins with the window, slice count-1
-// ends with it; slices before and after have the same width.
-type grid struct {
-	window time.Duration
-	width  time.Duration
-	count  int // of slices in the window
-}
-
-func newGrid(l experiment.Load) grid {
-	w := l.SliceWidth()
-	return grid{window: l.Measure, width: w, count: int(l.Measure / w)}
-}
-
-// index gives the slice in which a moment lies.
-func (g grid) index(at time.Duration) int {
-	switch {
-	case at < 0:
-		return -int((-at + g.width - 1) / g.width)
-	case at < g.window:
-		return min(int(at/g.width), g.count-1) // the last takes what the division left over
-	default:
-		return g.count + int((at-g.window)/g.width)
-	}
-}
-
-// begin gives the moment at which slice i begins.
-func (g grid) begin(i int) time.Duration {
-	if i < g.count {
-		return time.Duration(i) * g.width
-	}
-	return g.window + time.Duration(i-g.count)*g.width
-}
-
 // slice is what happened in one slice.
 type slice struct {
 	offered, sent, done, failed, dropped int64
@@ -55,19 +22,30 @@ type slice struct {
 // that none is lost and none counts twice.
 type timeline struct {
 	grid
-	start    time.Duration // of the ramp
-	openLoad bool
-	first    int // index of open[0]
-	open     []slice
-	level    int64         // in flight at the begin of open[0]
-	area     time.Duration // requests in flight, integrated over the window
-	spare    [][]time.Duration
+	start time.Duration // of the load
+	drops bool          // an open load is part of it
+	first int           // index of open[0]
+	open  []slice
+	level int64           // in flight at the begin of open[0]
+	areas []time.Duration // requests in flight, integrated over each window
+	spare [][]time.Duration
 }
 
-func newTimeline(l experiment.Load) timeline {
-	t := timeline{grid: newGrid(l), start: -(l.Ramp + l.Warmup), openLoad: l.Open != nil}
+func newTimeline(l experiment.Load, windows int) timeline {
+	t := timeline{grid: newGrid(l), start: -lead(l), drops: anyOpen(l), areas: make([]time.Duration, windows)}
 	t.first = t.index(t.start)
 	return t
+}
+
+// anyOpen reports whether the load has arrivals.
+func anyOpen(l experiment.Load) bool {
+	return l.Open != nil || len(l.Streams) > 0 || slices.ContainsFunc(l.Phases, func(p experiment.LoadPhase) bool { return p.Open != nil })
+}
+
+// beginOf gives the moment at which slice i begins.
+func (t *timeline) beginOf(i int) time.Duration {
+	at, _ := t.begin(i)
+	return at
 }
 
 // at gives the slice of a moment.
@@ -83,7 +61,7 @@ func (t *timeline) at(moment time.Duration) *slice {
 func (t *timeline) shift(moment time.Duration, by int64) {
 	s := t.at(moment)
 	s.level += by
-	s.moment += time.Duration(by) * max(moment-t.begin(max(t.index(moment), t.first)), 0)
+	s.moment += time.Duration(by) * max(moment-t.beginOf(max(t.index(moment), t.first)), 0)
 }
 
 // landed enters the latency of a success.
@@ -98,20 +76,20 @@ func (t *timeline) landed(s *slice, latency time.Duration) {
 // closed is a slice that has ended.
 type closed struct {
 	slice
-	atMS     int64
-	inFlight float64
+	begin, end time.Duration
+	inFlight   float64
 }
 
 // close takes out the slices which ended by the given moment; with final, which
 // is the end of drain, also the one that it cuts.
 func (t *timeline) close(by time.Duration, final bool) []closed {
 	var out []closed
-	for t.begin(t.first+1) <= by || final && t.begin(t.first) < by {
-		out = append(out, t.closeFirst(min(t.begin(t.first+1), by)))
+	for t.beginOf(t.first+1) <= by || final && t.beginOf(t.first) < by {
+		out = append(out, t.closeFirst(min(t.beginOf(t.first+1), by)))
 	}
 	if final { // what happened at the very end, or was recorded after it
 		for len(t.open) > 0 {
-			out = append(out, t.closeFirst(t.begin(t.first)))
+			out = append(out, t.closeFirst(t.beginOf(t.first)))
 		}
 	}
 	return out
@@ -121,13 +99,13 @@ func (t *timeline) closeFirst(end time.Duration) closed {
 	if len(t.open) == 0 {
 		t.open = append(t.open, slice{})
 	}
-	begin, s := t.begin(t.first), t.open[0]
-	length := end - begin
+	begin, window := t.begin(t.first)
+	s, length := t.open[0], end-begin
 	area := time.Duration(t.level)*length + time.Duration(s.level)*length - s.moment
-	if begin >= 0 && begin < t.window {
-		t.area += area
+	if window >= 0 {
+		t.areas[window] += area
 	}
-	c := closed{slice: s, atMS: begin.Milliseconds(), inFlight: float64(t.level)}
+	c := closed{slice: s, begin: begin, end: end, inFlight: float64(t.level)}
 	if length > 0 {
 		c.inFlight = float64(area) / float64(length-max(t.start-begin, 0))
 	}
@@ -140,14 +118,15 @@ func (t *timeline) closeFirst(end time.Duration) closed {
 // points gives the series of a closed slice.
 func (t *timeline) points(c closed) []experiment.SeriesPoint {
 	var out []experiment.SeriesPoint
+	at := wholeMS(c.begin)
 	add := func(metric string, value float64) {
-		out = append(out, experiment.SeriesPoint{Metric: metric, AtMS: c.atMS, Value: value})
+		out = append(out, experiment.SeriesPoint{Metric: metric, AtMS: at, Value: value})
 	}
 	add("offered", float64(c.offered))
 	add("sent", float64(c.sent))
 	add("done", float64(c.done))
 	add("failed", float64(c.failed))
-	if t.openLoad {
+	if t.drops {
 		add("dropped", float64(c.dropped))
 	}
 	add("in_flight", c.inFlight)

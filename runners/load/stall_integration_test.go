@@ -25,7 +25,7 @@ func TestAStallShowsByTheRealClock(t *testing.T) {
 		before  = 1000 // arrivals of the warm-up
 	)
 	l := experiment.Load{
-		Method: http.MethodGet, Path: template(t, "/"), Warmup: time.Second, Measure: 10 * time.Second, Timeout: 10 * time.Second,
+		Requests: get(t, "/"), Warmup: time.Second, Measure: 10 * time.Second, Timeout: 10 * time.Second,
 		Connections: 2000, KeepAlive: true, Open: &experiment.OpenLoad{Rate: rate, InFlight: 2000},
 	}
 	var n atomic.Int64
@@ -39,7 +39,7 @@ func TestAStallShowsByTheRealClock(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	l.Targets[0] = s.Listener.Addr().String()
+	l.Targets = []string{s.Listener.Addr().String()}
 
 	var out bytes.Buffer
 	if err := (Generator{Load: l, Out: &out}).Run(t.Context()); err != nil {

@@ -1,52 +1,122 @@
 package load
 
 import (
+	"time"
+
 	"github.com/ceteris/ceteris/experiment"
 )
 
 // summary reduces what was recorded, once all slices are closed. What has nothing
 // to say is left out: no latency without a success, no error rate when nothing
 // was done, no dropped under a closed load.
+//
+// Where the load declares phases, each measured one tells its metrics as NAME:METRIC.
+// Those of all together, without a name in front, are then counts and the generator's
+// own lateness; response times of different phases are no distribution of anything.
 func (r *recorder) summary() (experiment.LoadResult, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := experiment.LoadResult{
-		Window: r.window, Total: r.totals(),
-		Statuses: r.inWindow.byStatus(), Errors: r.inWindow.byKind(),
+	s := summary{out: experiment.LoadResult{Total: r.total.totals()}, drops: r.drops}
+	var (
+		all  tally
+		area time.Duration
+	)
+	for i, w := range r.windows {
+		all.add(&w.all.counts)
+		all.lateness.merge(&w.all.lateness)
+		area += r.areas[i]
+		s.out.Window += w.length()
+		if w.name != "" {
+			s.out.Parts = append(s.out.Parts, experiment.LoadPart{Name: w.name, Begin: w.begin - r.windows[0].begin, Window: w.length()})
+		}
 	}
-	add := func(metric string, value float64, unit experiment.Unit) {
-		out.Observations = append(out.Observations, experiment.Observation{Metric: metric, Phase: experiment.PhaseMeasure, Value: value, Unit: unit})
+	s.out.Statuses, s.out.Errors = all.byStatus(), all.errors
+	all.unfinished = r.total.unfinished
+	s.window = s.out.Window
+	s.counts(&all.counts)
+	s.add("in_flight", float64(area)/float64(s.window), experiment.UnitCount)
+	if all.lateness.count() > 0 {
+		s.add("lateness_p99", all.lateness.quantile(0.99), experiment.UnitSeconds)
 	}
-	w, seconds := &r.inWindow, r.window.Seconds()
-	done := w.ok + w.failed
-	add("throughput", float64(w.ok)/seconds, experiment.UnitPerSecond)
-	add("offered", float64(w.offered)/seconds, experiment.UnitPerSecond)
-	add("sent", float64(w.sent)/seconds, experiment.UnitPerSecond)
-	if r.openLoad && w.offered > 0 {
-		add("dropped", float64(w.dropped)/float64(w.offered), experiment.UnitRatio)
+	for i, w := range r.windows {
+		s.of(w, r.areas[i])
+		for kind, name := range r.names {
+			s.suffix, s.request = "{"+name+"}", name
+			if w.name == "" {
+				w.named[kind].unfinished = r.byName[kind].unfinished
+			}
+			s.counts(&w.named[kind].counts)
+			s.quantiles(&w.named[kind])
+		}
 	}
-	if done > 0 {
-		add("error_rate", float64(w.failed)/float64(done), experiment.UnitRatio)
+	for kind, name := range r.names {
+		if s.out.Requests == nil {
+			s.out.Requests = map[string]experiment.Totals{}
+		}
+		s.out.Requests[name] = r.byName[kind].totals()
 	}
-	add("unfinished", float64(r.total.unfinished), experiment.UnitCount)
-	add("in_flight", float64(r.timeline.area)/float64(r.window), experiment.UnitCount)
-	add("requests_done", float64(done), experiment.UnitCount)
-	add("latency_count", float64(r.success.count()), experiment.UnitCount)
-	err := r.addQuantiles(&out, add) // before out is copied
-	return out, err
+	return s.out, s.fault
 }
 
-// addQuantiles reports the distributions that hold anything: all quantiles and
-// the histogram, of the lateness its 99th percentile alone.
-func (r *recorder) addQuantiles(out *experiment.LoadResult, add func(string, float64, experiment.Unit)) error {
+// summary is a result in the making.
+type summary struct {
+	out            experiment.LoadResult
+	drops          bool
+	window         time.Duration // length of what is told of
+	prefix, suffix string        // around the names of metrics
+	phase          experiment.Phase
+	request        string
+	fault          error
+}
+
+func (s *summary) add(metric string, value float64, unit experiment.Unit) {
+	s.out.Observations = append(s.out.Observations, experiment.Observation{
+		Metric: s.prefix + metric + s.suffix, Phase: experiment.PhaseMeasure, Value: value, Unit: unit,
+	})
+}
+
+// of goes to a window, and tells of all its requests what was not told before.
+func (s *summary) of(w *window, area time.Duration) {
+	s.prefix, s.suffix, s.phase, s.request, s.window = "", "", experiment.PhaseMeasure, "", w.length()
+	if w.name != "" {
+		s.prefix, s.phase = w.name+":", experiment.Phase(w.name)
+		s.counts(&w.all.counts)
+		s.add("in_flight", float64(area)/float64(s.window), experiment.UnitCount)
+		if w.all.lateness.count() > 0 {
+			s.add("lateness_p99", w.all.lateness.quantile(0.99), experiment.UnitSeconds)
+		}
+	}
+	s.quantiles(&w.all)
+}
+
+func (s *summary) counts(c *counts) {
+	seconds := s.window.Seconds()
+	done := c.ok + c.failed
+	s.add("throughput", float64(c.ok)/seconds, experiment.UnitPerSecond)
+	s.add("offered", float64(c.offered)/seconds, experiment.UnitPerSecond)
+	s.add("sent", float64(c.sent)/seconds, experiment.UnitPerSecond)
+	if s.drops && c.offered > 0 {
+		s.add("dropped", float64(c.dropped)/float64(c.offered), experiment.UnitRatio)
+	}
+	if done > 0 {
+		s.add("error_rate", float64(c.failed)/float64(done), experiment.UnitRatio)
+	}
+	s.add("unfinished", float64(c.unfinished), experiment.UnitCount)
+	s.add("requests_done", float64(done), experiment.UnitCount)
+}
+
+// quantiles reports the distributions that hold anything: all quantiles and the
+// histogram.
+func (s *summary) quantiles(t *tally) {
+	s.add("latency_count", float64(t.success.count()), experiment.UnitCount)
 	for _, d := range []struct {
 		prefix string
 		of     *distribution
 		kind   experiment.HistogramKind
 	}{
-		{"latency_", &r.success, experiment.HistogramSuccess},
-		{"failed_latency_", &r.failure, experiment.HistogramFailure},
-		{"service_time_", &r.service, experiment.HistogramServiceTime},
+		{"latency_", &t.success, experiment.HistogramSuccess},
+		{"failed_latency_", &t.failure, experiment.HistogramFailure},
+		{"service_time_", &t.service, experiment.HistogramServiceTime},
 	} {
 		if d.of.count() == 0 {
 			continue
@@ -55,16 +125,13 @@ func (r *recorder) addQuantiles(out *experiment.LoadResult, add func(string, flo
 			name string
 			q    float64
 		}{{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p999", 0.999}, {"max", 1}} {
-			add(d.prefix+q.name, d.of.quantile(q.q), experiment.UnitSeconds)
+			s.add(d.prefix+q.name, d.of.quantile(q.q), experiment.UnitSeconds)
 		}
-		h, err := d.of.encode(d.kind)
+		h, err := d.of.encode(s.phase, s.request, d.kind)
 		if err != nil {
-			return err
+			s.fault = err
+			return
 		}
-		out.Histograms = append(out.Histograms, h)
+		s.out.Histograms = append(s.out.Histograms, h)
 	}
-	if r.lateness.count() > 0 {
-		add("lateness_p99", r.lateness.quantile(0.99), experiment.UnitSeconds)
-	}
-	return nil
 }
