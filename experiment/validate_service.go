@@ -169,4 +169,3 @@ func (c ContainerSpec) check(f *faults, at Pos, where string) {
 		f.add(c.Platform.At, where+".platform", "as in linux/amd64", "%q is no platform", text)
 	}
 }
-

@@ -55,14 +55,11 @@ func (m *Matrix) outOfReach(factor int) []*Warning {
 		if err != nil || planErr != nil {
 			continue
 		}
-		most, what := 0, ""
-		switch {
-		case p.Load.Closed != nil:
-			most, what = p.Load.Closed.Users, "users"
-		case p.Load.Open != nil:
-			most, what = p.Load.Open.InFlight, "requests in flight"
+		most, what := p.Load.concurrency(), "requests in flight"
+		if p.Load.Closed != nil {
+			what = "users"
 		}
-		if n > most {
+		if !p.Load.None && n > most {
 			out = append(out, &Warning{CodeLevelOutOfReach, FieldError{
 				At:   fa.Levels[l].At,
 				Path: fmt.Sprintf("factors.%s.levels[%d]", fa.Name, l),
@@ -89,11 +86,13 @@ func (m *Matrix) isCapacity(factor string) bool {
 // confirmed reports whether an expectation of a confirm step depends on the factor.
 // What varies the load needs no confirmation: it is counted.
 func (m *Matrix) confirmed(factor string) bool {
-	ref := Ref{Kind: RefFactor, Name: factor}
-	mentions := func(t Template) bool { return slices.Contains(t.Refs(), ref) }
+	mentions := func(t Template) bool {
+		return slices.ContainsFunc(t.Refs(), func(r Ref) bool { return r.Kind == RefFactor && r.Name == factor })
+	}
 	steps := func(all []Step) bool {
 		return slices.ContainsFunc(all, func(s Step) bool {
-			return mentions(s.Has) || slices.ContainsFunc(s.Is, func(e Expected) bool { return mentions(e.Value) })
+			return mentions(s.Has) || slices.ContainsFunc(s.Is, func(e Expected) bool { return mentions(e.Value) }) ||
+				slices.ContainsFunc(s.Near, func(n Near) bool { return mentions(n.Value) })
 		})
 	}
 	inSubject := slices.ContainsFunc(m.texts(), func(t text) bool { return t.service != "" && mentions(t.Template) })
