@@ -9,9 +9,24 @@ import (
 
 // taken is a metric that a step or a page brings.
 type taken struct {
-	name string // SERVICE.NAME, or NAME alone
-	path string
-	at   Pos
+	name   string // SERVICE.NAME, or NAME alone
+	unit   Unit
+	better Direction
+	path   string
+	at     Pos
+}
+
+// Declared gives the metrics that the matrix itself brings: those of collect and
+// scrape, and those derived from others.
+func (m *Matrix) Declared() []Metric {
+	var out []Metric
+	for _, t := range m.brought() {
+		out = append(out, Metric{Name: t.name, Unit: t.unit, Better: t.better})
+	}
+	for _, d := range m.Metrics {
+		out = append(out, Metric{Name: d.Name, Unit: d.Unit, Better: d.Better})
+	}
+	return out
 }
 
 // brought lists the metrics that collect and scrape bring.
@@ -27,7 +42,7 @@ func (m *Matrix) brought() []taken {
 		}
 		for j, sc := range s.Scrape {
 			for _, one := range sc.Metrics {
-				out = append(out, taken{s.Name + "." + one.Name, fmt.Sprintf("%s.scrape[%d].metrics.%s", at, j, one.Name), sc.At})
+				out = append(out, taken{s.Name + "." + one.Name, one.Unit, one.Better, fmt.Sprintf("%s.scrape[%d].metrics.%s", at, j, one.Name), sc.At})
 			}
 		}
 	}
@@ -50,7 +65,7 @@ func (p placedStep) brings(service string) []taken {
 	}
 	var out []taken
 	for _, name := range p.takes() {
-		out = append(out, taken{prefix + name, p.path, p.At})
+		out = append(out, taken{prefix + name, p.Unit, p.Better, p.path, p.At})
 	}
 	return out
 }
