@@ -48,7 +48,7 @@ func leftOfThisProcess() []string {
 	})
 }
 
-// remains lists containers and networks by their labels, without the runner.
+// remains lists containers, networks and volumes by their labels, without the runner.
 func remains(ctx context.Context, api *client.Client, ours func(owner string) bool) []string {
 	var out []string
 	containers, err := api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: client.Filters{}.Add("label", docker.LabelOwner)})
@@ -67,6 +67,15 @@ func remains(ctx context.Context, api *client.Client, ours func(owner string) bo
 	for _, n := range networks.Items {
 		if ours(n.Labels[docker.LabelOwner]) {
 			out = append(out, "network "+n.Name)
+		}
+	}
+	volumes, err := api.VolumeList(ctx, client.VolumeListOptions{Filters: client.Filters{}.Add("label", docker.LabelOwner)})
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, v := range volumes.Items {
+		if ours(v.Labels[docker.LabelOwner]) {
+			out = append(out, "volume "+v.Name)
 		}
 	}
 	return out
@@ -138,7 +147,7 @@ func TestConformance(t *testing.T) {
 		New: func(t testing.TB) experiment.Runner { return newRunner(t, builder) },
 		Capabilities: runnertest.Capabilities{
 			Serves: true, Pins: host.Enforces.Cores, LimitsCPU: host.Enforces.CPUs, LimitsMemory: host.Enforces.Memory, LimitsPIDs: host.Enforces.PIDs,
-			Exec: true, LogMeter: true, ThrottleCounters: true, NetCounters: true, PeakMemory: keepsPeaks(t, api, host), Cleans: true,
+			Exec: true, LogMeter: true, ThrottleCounters: true, NetCounters: true, PeakMemory: keepsPeaks(t, api, host), Cleans: true, Aliases: true,
 		},
 		Remains: func(t testing.TB, owner string) []string {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)

@@ -33,8 +33,11 @@ func subject(_ fake.Run, s experiment.Service) fake.Behaviour {
 		b.ReadyAfter = time.Hour
 	case "late":
 		b.ReadyAfter = after
-	case "crash":
+	case "crash", "job":
 		b.Exit = &fake.Exit{After: after, Code: code}
+		if text := env["TEXT"]; text != "" {
+			b.Volumes = map[string]string{"data": text}
+		}
 	case "stubborn":
 		b.Stubborn = true
 	}

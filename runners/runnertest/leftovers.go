@@ -15,6 +15,7 @@ func testLeftovers(t *testing.T, s *suite) {
 	owner, die := helper(t)
 	dead, living := s.openFor(t, owner), s.open(t)
 	lost, kept := s.Subject("stubborn"), s.Subject("serve")
+	lost.Volumes = []experiment.Volume{{Name: "data", Target: "/data"}}
 	lostProc, keptProc := dead.launch(lost), living.launch(kept)
 	addr, err := lostProc.Addr(SubjectPort, experiment.FromConductor)
 	if err != nil {

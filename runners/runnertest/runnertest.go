@@ -34,6 +34,7 @@ type Capabilities struct {
 	NetCounters      bool // Usage has CounterNetReceived and CounterNetSent
 	PeakMemory       bool // Usage has CounterMemoryPeak
 	Cleans           bool // the runner is a Cleaner
+	Aliases          bool // replicas are found behind one name
 }
 
 // Harness is a runner under test.
@@ -44,7 +45,8 @@ type Harness struct {
 	Capabilities Capabilities
 	// Subject gives the test subject in a mode with further environment
 	// ("NAME=value"). Nil means runnertest.Subject. Without Serves, mode crash ends
-	// with CODE after AFTER, both in its environment.
+	// and mode job end with CODE after AFTER, both in its environment, and the volume
+	// data holds TEXT when it is saved.
 	Subject func(mode string, env ...string) experiment.Service
 	// Remains names the processes or containers that exist for the owner, ended
 	// containers too, found without the runner's help. It is also asked while an

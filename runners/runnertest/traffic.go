@@ -172,10 +172,7 @@ func testLogVolume(t *testing.T, s *suite) {
 func testExec(t *testing.T, s *suite) {
 	w := s.open(t)
 	p := w.launch(s.Subject("serve"))
-	x, ok := p.(experiment.Execer)
-	if !ok {
-		t.Fatalf("%T is no Execer", p)
-	}
+	x := execer(t, p)
 	exe := w.get(p, "/exe")
 	got, err := x.Exec(within(t, patience), []string{exe, "print", "4", "a  b"})
 	if err != nil {
@@ -185,9 +182,6 @@ func testExec(t *testing.T, s *suite) {
 	if out := string(got.Output); got.Code != 4 || !strings.Contains(out, "a  b\n") || !strings.Contains(out, "mode serve\n") {
 		t.Errorf("exec: got code %d, output %q", got.Code, out)
 	}
-	if got, err := x.Exec(within(t, patience), []string{"/no/such/program"}); err == nil && got.Code == 0 {
-		t.Errorf("exec of nothing: got %+v", got)
-	}
 	const text = "written by the service"
 	path := w.get(p, "/write", "name", "note", "text", text)
 	if b, err := x.ReadFile(within(t, patience), path); err != nil || string(b) != text {
@@ -195,5 +189,16 @@ func testExec(t *testing.T, s *suite) {
 	}
 	if _, err := x.ReadFile(within(t, patience), path+"-missing"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("read missing file: got %v, want it to wrap %v", err, fs.ErrNotExist)
+	}
+}
+
+func testExecMissing(t *testing.T, s *suite) {
+	w := s.open(t)
+	x := execer(t, w.launch(s.Subject("serve")))
+	for _, program := range []string{"/no/such/program", "no-such-program-anywhere"} {
+		got, err := x.Exec(within(t, patience), []string{program, "-x"})
+		if err == nil || !strings.Contains(err.Error(), program) {
+			t.Errorf("exec of %s: got %+v, %v, want an error that names it", program, got, err)
+		}
 	}
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -35,6 +37,12 @@ func handler(children []int) http.Handler {
 	})
 	mux.HandleFunc("GET /log", logLines)
 	mux.HandleFunc("GET /fetch", fetch)
+	mux.HandleFunc("GET /read", func(w http.ResponseWriter, r *http.Request) {
+		b, err := os.ReadFile(r.FormValue("name"))
+		reply(w, string(b), err)
+	})
+	mux.HandleFunc("GET /ls", list)
+	mux.HandleFunc("GET /make", makeFiles)
 	mux.HandleFunc("GET /write", func(w http.ResponseWriter, r *http.Request) {
 		path, err := filepath.Abs(r.FormValue("name"))
 		if err == nil {
@@ -43,6 +51,53 @@ func handler(children []int) http.Handler {
 		reply(w, path, err)
 	})
 	return mux
+}
+
+// list answers with a line for everything in a directory: its path in it, mode, owner
+// and content or target.
+func list(w http.ResponseWriter, r *http.Request) {
+	dir := r.FormValue("name")
+	var lines []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		var text string
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			text, err = os.Readlink(path)
+		case info.Mode().IsRegular():
+			var b []byte
+			b, err = os.ReadFile(path)
+			text = string(b)
+		}
+		owner := info.Sys().(*syscall.Stat_t)
+		lines = append(lines, fmt.Sprintf("%s %v %d:%d %q", strings.TrimPrefix(path, dir), info.Mode(), owner.Uid, owner.Gid, text))
+		return err
+	})
+	reply(w, strings.Join(lines, "\n"), err)
+}
+
+// makeFiles fills a directory with what a copy of it must keep.
+func makeFiles(w http.ResponseWriter, r *http.Request) {
+	dir := r.FormValue("name")
+	err := errors.Join(
+		os.WriteFile(filepath.Join(dir, "file"), []byte("content"), 0o640),
+		os.Mkdir(filepath.Join(dir, "closed"), 0o700),
+		os.WriteFile(filepath.Join(dir, "closed", "tool"), nil, 0o600),
+		os.Chmod(filepath.Join(dir, "closed", "tool"), 0o751),
+		os.Chmod(filepath.Join(dir, "closed"), 0o500),
+		os.Symlink("../nowhere", filepath.Join(dir, "link")),
+		os.Symlink("/etc/hostname", filepath.Join(dir, "far")),
+	)
+	if os.Geteuid() == 0 {
+		err = errors.Join(err, os.Lchown(filepath.Join(dir, "file"), 1234, 2345), os.Chmod(filepath.Join(dir, "file"), 0o640))
+	}
+	reply(w, "made", err)
 }
 
 func answer(w http.ResponseWriter, v any) {

@@ -6,7 +6,7 @@
 // Environment: MODE (serve if empty), LISTEN (address of the HTTP server), AFTER
 // (a duration, for late), CODE (exit code of exit, 3 if empty), CHILDREN
 // (processes that fork starts, 2 if empty), BURN (the processor time that each of
-// them uses, none if empty).
+// them uses, or a job, none if empty), OUT and TEXT (a file that a job writes, and what).
 //
 // Modes:
 //
@@ -18,6 +18,9 @@
 //	fork      serve, with CHILDREN children in the group and one that left it
 //	crash     as fork; it ends when GET /exit?code=CODE asks for it
 //	child     use processor time for BURN, then do nothing (what fork starts)
+//	daemon    serve, with a child whose parent has ended and whose session is its own
+//	job       write TEXT to the file OUT, use processor time for BURN, wait for AFTER
+//	          and exit with CODE (0 if empty)
 //
 // With arguments "print CODE TEXT" it writes TEXT to standard output and its
 // MODE to standard error, and exits with CODE.
@@ -62,11 +65,16 @@ func run(mode string) error {
 		untilTerminated()
 		return nil
 	case "child":
-		for until := duration(os.Getenv("BURN")).Seconds(); cpuSeconds() < until; {
-			spin()
-		}
+		burnAll()
 		untilTerminated()
 		return nil
+	case "daemon":
+		return daemon()
+	case "daemon-parent":
+		_, err := child("child", &syscall.SysProcAttr{Setsid: true})
+		return err
+	case "job":
+		return job()
 	case "late":
 		time.Sleep(duration(os.Getenv("AFTER")))
 		return serve(nil)
@@ -97,6 +105,38 @@ func fork() error {
 		pids = append(pids, pid)
 	}
 	return serve(pids)
+}
+
+// burnAll uses the processor time that BURN names.
+func burnAll() {
+	for until := duration(os.Getenv("BURN")).Seconds(); cpuSeconds() < until; {
+		spin()
+	}
+}
+
+func daemon() error {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), "MODE=daemon-parent")
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("start daemon: %w", err)
+	}
+	return serve(nil)
+}
+
+func job() error {
+	fmt.Println("working")
+	if out := os.Getenv("OUT"); out != "" {
+		if err := os.WriteFile(out, []byte(os.Getenv("TEXT")), 0o600); err != nil {
+			return err
+		}
+	}
+	burnAll()
+	time.Sleep(duration(os.Getenv("AFTER")))
+	code := number(os.Getenv("CODE"), 0)
+	fmt.Fprintln(os.Stderr, "done with", code)
+	os.Exit(code)
+	return nil
 }
 
 func child(mode string, attr *syscall.SysProcAttr) (int, error) {
