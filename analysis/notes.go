@@ -57,6 +57,9 @@ func (w *worker) noteLadder(c Climb) {
 		if i < 0 {
 			return "no rung"
 		}
+		if c.Rungs[i].N == 0 {
+			return c.Rungs[i].Level
+		}
 		return rate(c.Rungs[i].Offered)
 	}
 	k := c.Ceiling

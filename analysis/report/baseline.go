@@ -7,7 +7,7 @@ import "github.com/ceteris/ceteris/experiment"
 // of the last run of that baseline that does not count, if there is one. Both are
 // empty where every family can be compared.
 func (r Report) Incomparable() (why, last string) {
-	for _, g := range r.groups() {
+	for _, g := range r.judged() {
 		if why = r.incomparable(g); why == "" {
 			continue
 		}
@@ -41,7 +41,10 @@ func (r Report) incomparable(g group) string {
 		}
 		settled++
 	}
-	m, _ := experiment.MetricByName(r.primary())
+	if g.ladders {
+		return "" // the reasons stand in the rows
+	}
+	m, _ := r.Sweep.Metric(g.metric)
 	value, measured := base.intervals[m.Name]
 	switch {
 	case settled == 0:

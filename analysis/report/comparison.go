@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -41,18 +42,24 @@ func (r Report) text() string {
 		}
 	}
 	var left []string
-	for _, g := range r.groups() {
+	fitted := func(title string, t *grid) {
 		b.WriteByte('\n')
-		if t := Plain(g.title()); t != "" {
-			b.WriteString(t + ":\n")
+		if title = Plain(title); title != "" {
+			b.WriteString(wrap(title+":", width, "  ") + "\n")
 		}
-		t := r.grid(g, r.Options.Color)
-		for _, title := range t.fit(width) {
-			if !slices.Contains(left, title) {
-				left = append(left, title)
+		for _, column := range t.fit(width) {
+			if !slices.Contains(left, column) {
+				left = append(left, column)
 			}
 		}
 		b.WriteString(t.text())
+	}
+	for _, g := range r.judged() {
+		fitted(r.title(g), r.grid(g, r.Options.Color))
+	}
+	for _, c := range r.climbs() {
+		fitted(r.climbTitle(c), r.climbGrid(c))
+		b.WriteString(wrap(r.ceiling(c), width, "  ") + "\n")
 	}
 	b.WriteByte('\n')
 	if len(left) > 0 {
@@ -70,12 +77,14 @@ func (r Report) markdown() string {
 		}
 		b.WriteString(markdown(line) + "\n\n")
 	}
-	for _, g := range r.groups() {
-		if t := g.title(); t != "" {
+	for _, g := range r.judged() {
+		if t := r.title(g); t != "" {
 			b.WriteString("### " + markdown(t) + "\n\n")
 		}
-		t := r.grid(g, false)
-		b.WriteString(t.markdown() + "\n")
+		b.WriteString(r.grid(g, false).markdown() + "\n")
+	}
+	for _, c := range r.climbs() {
+		b.WriteString("### " + markdown(r.climbTitle(c)) + "\n\n" + r.climbGrid(c).markdown() + "\n" + markdown(r.ceiling(c)) + "\n\n")
 	}
 	b.WriteString(remarksMarkdown(r.remarks()))
 	return b.String()
@@ -97,18 +106,31 @@ func (r Report) head() []string {
 
 // grid is the table of one family.
 func (r Report) grid(g group, color bool) *grid {
-	primary, _ := experiment.MetricByName(r.primary())
-	scale := r.columnScale(primary.Name)
-	t := &grid{columns: []column{{title: "cell"}, {title: "n", right: true}, {title: titled(primary.Name, scale)}, {title: effectTitle(primary)}, {title: "verdict"}}}
-	secondaries := r.secondaries()
+	metric, _ := r.Sweep.Metric(g.metric)
+	scale := r.columnScale(metric.Name)
+	t := &grid{columns: []column{
+		{title: "cell", label: true},
+		{title: "n", right: true},
+		{title: titled(metric.Name, scale)},
+		{title: effectTitle(metric)},
+		{title: "verdict"},
+	}}
+	var secondaries []secondary
+	if !g.ladders {
+		secondaries = r.secondaries()
+	}
 	scales := make([]unitScale, len(secondaries))
 	for i, m := range secondaries {
 		scales[i] = r.columnScale(m.metric)
 		t.columns = append(t.columns, column{title: titled(m.metric, scales[i]), right: true, spare: m.spare})
 	}
 	for _, x := range g.rows {
-		interval := x.intervals[primary.Name]
-		cells := []string{label(x.cell), fmt.Sprint(x.n), withInterval(interval.Estimate, interval.Low, interval.High, scale), effect(x, primary), r.verdict(x, color)}
+		interval := x.intervals[metric.Name]
+		own := withInterval(interval.Estimate, interval.Low, interval.High, scale)
+		if g.ladders && interval.Estimate == nil {
+			own = cmp.Or(r.above(x.cell.Key, scale), own)
+		}
+		cells := []string{label(x.cell), fmt.Sprint(x.n), own, r.effect(x), r.verdict(x, color)}
 		for i, m := range secondaries {
 			s := alone(x.intervals[m.metric].Estimate, scales[i])
 			if x.fewer(m.metric) {
@@ -124,7 +146,7 @@ func (r Report) grid(g group, color bool) *grid {
 // columnScale gives one unit for a metric over the whole sweep.
 func (r Report) columnScale(metric string) unitScale {
 	var values []float64
-	m, _ := experiment.MetricByName(metric)
+	m, _ := r.Sweep.Metric(metric)
 	unit := m.Unit
 	for _, i := range r.Results.Intervals {
 		if i.Metric == metric && known(i.Estimate) {
@@ -160,16 +182,16 @@ func effectTitle(m experiment.Metric) string {
 }
 
 // effect is the cell against its baseline, as given, whatever the verdict.
-func effect(x row, m experiment.Metric) string {
-	c, ok := x.compared[m.Name]
+func (r Report) effect(x row) string {
+	c, ok := x.judged()
 	if !ok {
 		return missing
 	}
-	return effectOf(c)
+	return r.effectOf(c)
 }
 
-func effectOf(c experiment.Comparison) string {
-	m, _ := experiment.MetricByName(c.Metric)
+func (r Report) effectOf(c experiment.Comparison) string {
+	m, _ := r.Sweep.Metric(c.Metric)
 	if c.Scale == experiment.ScaleDifference {
 		return difference(c.Estimate, c.Low, c.High, m.Unit)
 	}
@@ -180,21 +202,21 @@ func (r Report) verdict(x row, color bool) string {
 	if x.cell.Role == experiment.RoleBaseline {
 		return missing
 	}
-	c, ok := x.compared[r.primary()]
+	c, ok := x.judged()
 	if !ok || c.Verdict == "" {
 		return missing
 	}
 	s := Plain(string(c.Verdict))
 	switch {
 	case c.Verdict == experiment.VerdictPending:
-		s = fmt.Sprintf("pending (%d of %d)", r.Results.RoundsDone, r.planned())
+		s = fmt.Sprintf("pending (%s)", strings.TrimPrefix(Plain(c.State), "interim: "))
 	case c.Material != "":
 		s += ", " + Plain(string(c.Material))
 	}
 	if color {
 		s = paint(s, c.Verdict)
 	}
-	if l := letters(r.flags(x)); l != "" {
+	if l := letters(x.flags()); l != "" {
 		s += " (" + l + ")"
 	}
 	return s

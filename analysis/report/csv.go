@@ -11,13 +11,14 @@ import (
 )
 
 // csvColumns of the comparison: what identifies the row, the cell alone, and the
-// cell against its baseline (compared_*).
+// cell against its baseline (compared_*), or against the limit of an objective, whose
+// metric is slo:METRIC.
 func csvColumns() []string {
 	return []string{
 		"sweep", "stage", "condition", "role", "factor", "level", "metric", "unit", "primary",
 		"n", "estimate", "low", "high", "confidence", "method", "median", "min", "max", "cv", "state",
 		"scale", "compared", "compared_low", "compared_high", "compared_confidence", "eq_low", "eq_high", "p", "p_adjusted",
-		"rounds", "compared_method", "verdict", "reason", "material", "rounds_needed", "flags",
+		"rounds", "compared_method", "verdict", "reason", "material", "rounds_needed", "flags", "limit",
 	}
 }
 
@@ -69,7 +70,7 @@ func (r Report) csvRow(x row, metric string) []string {
 	i, alone := x.intervals[metric]
 	c, compared := x.compared[metric]
 	unit := string(i.Unit)
-	if m, ok := experiment.MetricByName(metric); ok && unit == "" {
+	if m, ok := r.Sweep.Metric(metric); ok && unit == "" {
 		unit = string(m.Unit)
 	}
 	fields := []string{
@@ -88,7 +89,17 @@ func (r Report) csvRow(x row, metric string) []string {
 	} else {
 		fields = append(fields, make([]string, 15)...)
 	}
-	return append(fields, strings.Join(flagNames(i.Flags, c.Flags), ";"))
+	return append(fields, strings.Join(flagNames(i.Flags, c.Flags), ";"), raw(r.limit(metric)))
+}
+
+// limit is that of an objective; nil for other rows.
+func (r Report) limit(metric string) *float64 {
+	for _, o := range r.Sweep.Settings.Objectives {
+		if o.Row() == metric {
+			return clean(&o.Limit)
+		}
+	}
+	return nil
 }
 
 // flagNames merges flags, each once.

@@ -30,9 +30,9 @@ func flagLegend() []struct {
 	}
 }
 
-// flags gives those of the cell's primary metric, in order of the legend.
-func (r Report) flags(x row) []experiment.Flag {
-	set := slices.Concat(x.intervals[r.primary()].Flags, x.compared[r.primary()].Flags)
+// flags gives those of the metric by which the cell is judged, in order of the legend.
+func (x row) flags() []experiment.Flag {
+	set := slices.Concat(x.intervals[x.metric].Flags, x.compared[x.metric].Flags)
 	var out []experiment.Flag
 	for _, l := range flagLegend() {
 		if slices.Contains(set, l.flag) {
@@ -64,9 +64,9 @@ func letters(flags []experiment.Flag) string {
 // legend explains the flags that are in use.
 func (r Report) legend() []string {
 	used := map[experiment.Flag]bool{}
-	for _, g := range r.groups() {
+	for _, g := range r.judged() {
 		for _, x := range g.rows {
-			for _, f := range r.flags(x) {
+			for _, f := range x.flags() {
 				used[f] = true
 			}
 		}
@@ -78,7 +78,9 @@ func (r Report) legend() []string {
 		}
 	}
 	for _, m := range r.secondaries() {
-		if slices.ContainsFunc(r.Sweep.Cells, func(c experiment.Cell) bool { return r.row(c).fewer(m.metric) }) {
+		if slices.ContainsFunc(r.judged(), func(g group) bool {
+			return !g.ladders && slices.ContainsFunc(g.rows, func(x row) bool { return x.fewer(m.metric) })
+		}) {
 			parts = append(parts, fewerMark+" = of fewer runs than n")
 			break
 		}

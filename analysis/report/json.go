@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ceteris/ceteris/analysis"
 	"github.com/ceteris/ceteris/experiment"
 )
 
@@ -21,7 +22,8 @@ type comparisonJSON struct {
 	Sweep        sweepJSON     `json:"sweep"`
 	Settings     settingsJSON  `json:"settings"`
 	Summary      []string      `json:"summary"`
-	Cells        []cellJSON    `json:"cells"`
+	Cells        []cellJSON    `json:"cells"` // ladders as a whole too
+	Ladders      []ladderJSON  `json:"ladders"`
 	GeneratorCPU *useJSON      `json:"generator_cpu"`
 	Findings     []findingJSON `json:"findings"`
 	ExcludedRuns []runJSON     `json:"excluded_runs"`
@@ -101,6 +103,35 @@ type comparedJSON struct {
 	RoundsNeeded int      `json:"rounds_needed"`
 	Flags        []string `json:"flags"`
 	State        string   `json:"state"`
+	Limit        *float64 `json:"limit,omitempty"` // of an objective; then estimate and interval are the cell's own
+}
+
+// ladderJSON is a ladder and what its rungs came to; its ceiling is a metric of the
+// cell.
+type ladderJSON struct {
+	Stage       string     `json:"stage"`
+	Condition   string     `json:"condition"`
+	Label       string     `json:"label"`
+	Status      string     `json:"status"`       // empty: nothing has run
+	Sustained   *float64   `json:"sustained"`    // offered at the last rung before the first break, 1/s
+	Broken      *float64   `json:"broken"`       // offered at the first break, 1/s
+	Tail        string     `json:"tail"`         // metric
+	TailFirst   *float64   `json:"tail_first"`   // offered where the tail moves first, 1/s
+	MedianFirst *float64   `json:"median_first"` // offered where the median moves first, 1/s
+	Rungs       []rungJSON `json:"rungs"`
+}
+
+type rungJSON struct {
+	Rung      string   `json:"rung"`
+	N         int      `json:"n"`
+	Offered   *float64 `json:"offered"`
+	Achieved  *float64 `json:"achieved"`
+	Dropped   *float64 `json:"dropped"`
+	ErrorRate *float64 `json:"error_rate"`
+	Median    *float64 `json:"latency_p50"`
+	Tail      *float64 `json:"tail"`
+	Sustained bool     `json:"sustained"`
+	Broken    string   `json:"broken"` // why it is not sustained
 }
 
 type useJSON struct {
@@ -144,12 +175,15 @@ func (r Report) json() comparisonJSON {
 			Metric: r.primary(), MinimumEffect: number64(s.Settings.MinimumEffect),
 			Confidence: number64(s.Settings.Confidence), ErrorRate: number64(s.Settings.ErrorRate),
 		},
-		Summary: r.Summary(), Cells: []cellJSON{}, Findings: r.findingsJSON(r.allFindings()), ExcludedRuns: []runJSON{},
+		Summary: r.Summary(), Cells: []cellJSON{}, Ladders: []ladderJSON{}, Findings: r.findingsJSON(r.allFindings()), ExcludedRuns: []runJSON{},
 	}
 	for _, g := range r.groups() {
 		for _, x := range g.rows {
 			out.Cells = append(out.Cells, r.cellJSON(x))
 		}
+	}
+	for _, c := range r.climbs() {
+		out.Ladders = append(out.Ladders, climbJSON(c))
 	}
 	if use, ok := r.generatorUse(); ok {
 		out.GeneratorCPU = &useJSON{Low: use.low, High: use.high, Cores: use.cores, Limit: number64(use.limit)}
@@ -193,12 +227,40 @@ func (r Report) cellJSON(x row) cellJSON {
 				Scale: string(v.Scale), Estimate: clean(v.Estimate), Low: clean(v.Low), High: clean(v.High),
 				Confidence: number64(v.Confidence), EqLow: clean(v.EqLow), EqHigh: clean(v.EqHigh), P: clean(v.P), PAdjusted: clean(v.PAdjusted),
 				Rounds: v.N, Method: string(v.Method), Verdict: string(v.Verdict), Reason: v.Reason, Material: string(v.Material),
-				RoundsNeeded: v.RoundsNeeded, Flags: flagNames(v.Flags), State: v.State,
+				RoundsNeeded: v.RoundsNeeded, Flags: flagNames(v.Flags), State: v.State, Limit: r.limit(name),
 			}
 		}
 		c.Metrics = append(c.Metrics, m)
 	}
 	return c
+}
+
+func climbJSON(c analysis.Climb) ladderJSON {
+	at := func(i int) *float64 {
+		if !c.Known || i < 0 || c.Rungs[i].N == 0 {
+			return nil
+		}
+		return number64(c.Rungs[i].Offered)
+	}
+	k := c.Ceiling
+	out := ladderJSON{
+		Stage: c.Cell.Stage, Condition: c.Cell.Condition, Label: c.Cell.Label(), Status: string(k.Status), Tail: c.Tail,
+		Sustained: at(k.Sustained), Broken: at(k.Broken), TailFirst: at(k.TailFirst), MedianFirst: at(k.MedianFirst), Rungs: []rungJSON{},
+	}
+	for _, x := range c.Rungs {
+		j := rungJSON{Rung: x.Level, N: x.N, Broken: x.Broken, Sustained: x.N > 0 && x.Broken == ""}
+		if x.N > 0 {
+			j.Offered, j.Achieved, j.Dropped, j.ErrorRate = number64(x.Offered), number64(x.Achieved), number64(x.Dropped), number64(x.Errors)
+		}
+		if x.Median > 0 {
+			j.Median = number64(x.Median)
+		}
+		if x.Tail > 0 {
+			j.Tail = number64(x.Tail)
+		}
+		out.Rungs = append(out.Rungs, j)
+	}
+	return out
 }
 
 func (r Report) findingsJSON(all []experiment.Finding) []findingJSON {

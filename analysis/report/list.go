@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -19,28 +20,32 @@ type SweepLine struct {
 	State      string
 	Began      time.Time
 	ETA        time.Duration // still to go; 0 if unknown or nothing is left
+	Cells      int           // of all stages and conditions
+	Stages     int           // 0 and 1: there is only one
+	Conditions int           // 0 and 1: there is only one
 }
 
 // List writes sweeps, in the order given.
-func List(w io.Writer, sweeps []SweepLine, f Format) error {
+func List(w io.Writer, sweeps []SweepLine, f Format, o Options) error {
 	if f == CSV || f == JSON {
-		return Rows(w, []string{"id", "name", "hash", "runner", "rounds_done", "rounds", "runs", "state", "began", "eta_seconds"}, listRows(sweeps), f)
+		return Rows(w, []string{"id", "name", "hash", "runner", "rounds_done", "rounds", "runs", "state", "began", "eta_seconds", "cells", "stages", "conditions"}, listRows(sweeps), f)
 	}
 	g := &grid{columns: []column{
 		{title: "id", right: true},
-		{title: "name"},
-		{title: "hash"},
-		{title: "runner"},
+		{title: "name", label: true},
+		{title: "hash", spare: 2},
+		{title: "runner", spare: 3},
 		{title: "rounds", right: true},
 		{title: "runs", right: true},
 		{title: "state"},
-		{title: "began"},
+		{title: "began", spare: 1},
 		{title: "left", right: true},
+		{title: "cells", spare: 4},
 	}}
 	for _, s := range sweeps {
 		g.rows = append(g.rows, []string{
 			fmt.Sprint(s.ID), short(Plain(s.Name), maxLabel), Plain(shortHash(s.Hash)), Plain(s.Runner),
-			fmt.Sprintf("%d of %d", s.RoundsDone, s.Rounds), fmt.Sprint(s.Runs), Plain(s.State), began(s.Began), left(s.ETA),
+			fmt.Sprintf("%d of %d", s.RoundsDone, s.Rounds), fmt.Sprint(s.Runs), Plain(s.State), began(s.Began), left(s.ETA), s.cells(),
 		})
 	}
 	switch {
@@ -51,14 +56,27 @@ func List(w io.Writer, sweeps []SweepLine, f Format) error {
 	case f == Markdown:
 		return write(w, g.markdown())
 	default:
+		g.fit(o.width())
 		return write(w, g.text())
 	}
+}
+
+// cells counts them, and says what they are spread over.
+func (s SweepLine) cells() string {
+	over := []string{fmt.Sprint(s.Cells)}
+	if s.Stages > 1 {
+		over = append(over, fmt.Sprintf("%d stages", s.Stages))
+	}
+	if s.Conditions > 1 {
+		over = append(over, fmt.Sprintf("%d conditions", s.Conditions))
+	}
+	return strings.Join(over, ", ")
 }
 
 func listRows(sweeps []SweepLine) func(yield func([]any, error) bool) {
 	rows := make([][]any, len(sweeps))
 	for i, s := range sweeps {
-		rows[i] = []any{s.ID, s.Name, s.Hash, s.Runner, s.RoundsDone, s.Rounds, s.Runs, s.State, moment(s.Began), seconds(s.ETA)}
+		rows[i] = []any{s.ID, s.Name, s.Hash, s.Runner, s.RoundsDone, s.Rounds, s.Runs, s.State, moment(s.Began), seconds(s.ETA), s.Cells, max(s.Stages, 1), max(s.Conditions, 1)}
 	}
 	return each(rows)
 }

@@ -16,10 +16,18 @@ type PlanView struct {
 	Placement experiment.Placement
 	Duration  time.Duration // expected, all rounds
 	DiskBytes int64         // expected growth of the database
+	Basis     string        // what both rest on
+	Cut       *Cut          // nil: nothing would cut it
 	Warnings  []string
 	Order     []experiment.Run // all rounds, as they will run
 	Hash      string
 	Options   Options
+}
+
+// Cut is the one change to a matrix that would shorten it most.
+type Cut struct {
+	Change   string // as in: 3 rounds instead of 5
+	Duration time.Duration
 }
 
 // Plan writes a plan; in csv the runs in their order.
@@ -59,8 +67,9 @@ func (v PlanView) head() []string {
 		len(v.Cells), v.Matrix.Repeat.Rounds, len(v.Order), v.Matrix.Runner, v.Matrix.Repeat.Seed, shortHash(v.Hash))}
 }
 
-func (v PlanView) grid() *grid {
-	g := &grid{columns: []column{{title: "factor"}, {title: "baseline"}, {title: "other levels"}, {title: "unit"}}}
+// factors is the table of what is varied.
+func (v PlanView) factors() *grid {
+	g := &grid{columns: []column{{title: "factor"}, {title: "baseline"}, {title: "other levels", label: true}, {title: "unit", spare: 1}}}
 	for _, f := range v.Matrix.Factors {
 		base, others := missing, []string{}
 		for i, l := range f.Levels {
@@ -88,10 +97,20 @@ func (v PlanView) remarks() []remark {
 	if p.Reason != "" {
 		placed += " (" + p.Reason + ")"
 	}
+	expected := Duration(v.Duration) + ", " + Quantity(float64(v.DiskBytes), experiment.UnitBytes) + " in the database"
+	if v.Basis != "" {
+		expected += " (" + v.Basis + ")"
+	}
+	var cut []string
+	if v.Cut != nil {
+		cut = []string{v.Cut.Change + ": " + Duration(v.Cut.Duration)}
+	}
 	return filled(
-		remark{title: "load", lines: []string{v.load()}},
+		remark{title: "design", lines: v.design()},
+		remark{title: "load", lines: v.load()},
 		remark{title: "cores", lines: []string{placed}},
-		remark{title: "expected", lines: []string{Duration(v.Duration) + ", " + Quantity(float64(v.DiskBytes), experiment.UnitBytes) + " in the database"}},
+		remark{title: "expected", lines: []string{expected}},
+		remark{title: "would cut it most", lines: cut},
 		remark{title: "order", lines: v.order(), list: true},
 		remark{title: "warnings", lines: v.Warnings, list: true},
 	)
@@ -104,50 +123,54 @@ func cores(c experiment.CoreSet) string {
 	return c.String()
 }
 
-func (v PlanView) load() string {
-	l := v.Matrix.Load
-	shape := "none"
-	switch {
-	case l.Closed != nil:
-		shape = l.Closed.Users.String() + " users"
-	case l.Open != nil:
-		shape = l.Open.Rate.String() + " with at most " + l.Open.InFlight.String() + " in flight"
-	}
-	return fmt.Sprintf("%s %s to %s:%d, %s, ramp %s, warm-up %s, window %s", l.Requests[0].Method, l.Requests[0].Path, l.Service, l.Port, shape, l.Ramp, l.Warmup.For, l.Measure.For)
-}
+// shownRuns bounds the order for people; csv and json hold all of it.
+const shownRuns = 40
 
 // order gives one line a round.
 func (v PlanView) order() []string {
 	var lines []string
-	round := 0
-	for _, run := range v.Order {
-		if run.Round != round || len(lines) == 0 {
-			round = run.Round
-			lines = append(lines, fmt.Sprintf("round %d: ", round))
+	var last experiment.Cell
+	round, stages, shown := 0, manyStages(v.Cells), 0
+	for i, run := range v.Order {
+		c := v.cell(run.Cell)
+		if run.Round != round || c.Stage != last.Stage || len(lines) == 0 {
+			if shown >= shownRuns {
+				return append(lines, fmt.Sprintf("and %d more runs", len(v.Order)-i))
+			}
+			round, last = run.Round, c
+			line := fmt.Sprintf("round %d: ", round)
+			if stages {
+				line = "stage " + c.Stage + ", " + line
+			}
+			lines = append(lines, line)
 		} else {
 			lines[len(lines)-1] += ", "
 		}
-		lines[len(lines)-1] += v.label(run.Cell)
+		lines[len(lines)-1] += v.label(c)
+		shown++
 	}
 	return lines
 }
 
-func (v PlanView) label(k experiment.CellKey) string {
-	if c := v.cell(k); c.Role != "" {
-		return fullLabel(c)
+// label names a cell inside its stage.
+func (v PlanView) label(c experiment.Cell) string {
+	if c.Role == "" {
+		return Plain(string(c.Key))
 	}
-	return Plain(string(k))
+	return labelIn(c, c.Condition)
 }
 
 func (v PlanView) text() string {
 	var b strings.Builder
+	width := v.Options.width()
 	for _, line := range v.head() {
-		b.WriteString(wrap(Plain(line), v.Options.width(), "  ") + "\n")
+		b.WriteString(wrap(Plain(line), width, "  ") + "\n")
 	}
-	if len(v.Matrix.Factors) > 0 {
-		b.WriteString("\n" + v.grid().text())
+	for _, g := range v.grids() {
+		g.fit(width)
+		b.WriteString("\n" + g.text())
 	}
-	b.WriteString("\n" + remarksText(v.remarks(), v.Options.width()))
+	b.WriteString("\n" + remarksText(v.remarks(), width))
 	return b.String()
 }
 
@@ -155,11 +178,24 @@ func (v PlanView) markdown() string {
 	var b strings.Builder
 	head := v.head()
 	b.WriteString("## " + markdown(head[0]) + "\n\n" + markdown(head[1]) + "\n\n")
-	if len(v.Matrix.Factors) > 0 {
-		b.WriteString(v.grid().markdown() + "\n")
+	for _, g := range v.grids() {
+		b.WriteString(g.markdown() + "\n")
 	}
 	b.WriteString(remarksMarkdown(v.remarks()))
 	return b.String()
+}
+
+// grids are the tables of a plan: what is varied, and where there are several
+// families the cells of each.
+func (v PlanView) grids() []*grid {
+	var all []*grid
+	if len(v.Matrix.Factors) > 0 {
+		all = append(all, v.factors())
+	}
+	if families := v.families(); len(families) > 1 {
+		all = append(all, v.counts(families))
+	}
+	return all
 }
 
 func (v PlanView) rows() [][]any {
@@ -169,56 +205,4 @@ func (v PlanView) rows() [][]any {
 		rows = append(rows, []any{i + 1, run.Round, c.Stage, c.Condition, string(c.Role), c.Factor, c.Level})
 	}
 	return rows
-}
-
-type planJSON struct {
-	Name            string               `json:"name"`
-	Question        string               `json:"question"`
-	Runner          string               `json:"runner"`
-	Hash            string               `json:"hash"`
-	Seed            uint64               `json:"seed"`
-	Rounds          int                  `json:"rounds"`
-	Cells           []planCellJSON       `json:"cells"`
-	Order           []planRunJSON        `json:"order"`
-	Placement       experiment.Placement `json:"placement"`
-	DurationSeconds float64              `json:"duration_seconds"`
-	DiskBytes       int64                `json:"disk_bytes"`
-	Warnings        []string             `json:"warnings"`
-}
-
-type planCellJSON struct {
-	Stage     string               `json:"stage"`
-	Condition string               `json:"condition"`
-	Role      string               `json:"role"`
-	Label     string               `json:"label"`
-	Settings  []experiment.Setting `json:"settings"`
-}
-
-type planRunJSON struct {
-	Round     int    `json:"round"`
-	Cell      string `json:"cell"` // its label
-	Condition string `json:"condition,omitempty"`
-}
-
-func (v PlanView) json() planJSON {
-	m := v.Matrix
-	out := planJSON{
-		Name: m.Name, Question: m.Question, Runner: m.Runner, Hash: v.Hash, Seed: m.Repeat.Seed, Rounds: m.Repeat.Rounds,
-		Cells: []planCellJSON{}, Order: []planRunJSON{}, Placement: v.Placement, DurationSeconds: v.Duration.Seconds(), DiskBytes: v.DiskBytes,
-		Warnings: append([]string{}, v.Warnings...),
-	}
-	for _, c := range v.Cells {
-		out.Cells = append(out.Cells, planCellJSON{
-			Stage: c.Stage, Condition: c.Condition, Role: string(c.Role), Label: c.Label(),
-			Settings: append([]experiment.Setting{}, c.Settings...),
-		})
-	}
-	for _, run := range v.Order {
-		j := planRunJSON{Round: run.Round, Cell: string(run.Cell)}
-		if c := v.cell(run.Cell); c.Role != "" {
-			j.Cell, j.Condition = c.Label(), c.Condition
-		}
-		out.Order = append(out.Order, j)
-	}
-	return out
 }

@@ -50,6 +50,7 @@ func (r Report) remarks() []remark {
 		remark{title: "method", lines: []string{r.method()}},
 		remark{title: "verdicts", lines: r.degrees()},
 		remark{title: "flags", lines: r.legend()},
+		remark{title: "objectives", lines: r.objectives(), list: true},
 		remark{title: "generator CPU", lines: r.generatorCPU()},
 		remark{title: "not tested", lines: r.notTested(), list: true},
 		remark{title: "distrust", lines: r.grouped(experiment.SeverityInvalid, experiment.SeverityWarn), list: true},
@@ -86,11 +87,28 @@ func (r Report) method() string {
 		slices.Sort(methods)
 		parts = []string{strings.Join(methods, " and "), share(confidence) + " simultaneous intervals"}
 	}
-	parts = append(parts, fmt.Sprintf("%d of %d rounds", r.Results.RoundsDone, r.planned()), "minimum effect "+share(r.Sweep.Settings.MinimumEffect))
+	parts = append(parts, r.rounds(), "minimum effect "+share(r.Sweep.Settings.MinimumEffect))
 	if len(control) > 0 {
 		parts = append(parts, "the control's interval is its own and not adjusted")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// rounds says how many are done, of each stage where they differ.
+func (r Report) rounds() string {
+	var names, counts []string
+	for _, g := range r.groups() {
+		if !slices.Contains(names, g.stage) {
+			names, counts = append(names, g.stage), append(counts, r.progress(g))
+		}
+	}
+	if len(slices.Compact(slices.Clone(counts))) < 2 {
+		return fmt.Sprintf("%d of %d rounds", r.Results.RoundsDone, r.planned())
+	}
+	for i := range names {
+		names[i] += " " + counts[i]
+	}
+	return "rounds by stage: " + strings.Join(names, "; ")
 }
 
 // degrees explains how much of an effect is shown, where it is said.
@@ -201,9 +219,9 @@ func (r Report) notTested() []string {
 func (r Report) reasons(verdicts ...experiment.Verdict) []string {
 	var order []string
 	cells := map[string][]row{}
-	for _, g := range r.groups() {
+	for _, g := range r.judged() {
 		for _, x := range g.rows {
-			c, ok := x.compared[r.primary()]
+			c, ok := x.judged()
 			if !ok || c.Reason == "" || !slices.Contains(verdicts, c.Verdict) {
 				continue
 			}
@@ -216,7 +234,7 @@ func (r Report) reasons(verdicts ...experiment.Verdict) []string {
 	}
 	lines := make([]string, len(order))
 	for i, key := range order {
-		lines[i] = names(cells[key], func(x row) string { return fullLabel(x.cell) }) + ": " + key
+		lines[i] = names(cells[key], func(x row) string { return r.fullLabel(x.cell) }) + ": " + key
 	}
 	return lines
 }
@@ -285,7 +303,7 @@ func (r Report) grouped(severities ...experiment.Severity) []string {
 func (r Report) where(f experiment.Finding) string {
 	var parts []string
 	if c, ok := r.cellByKey(f.Cell); ok {
-		parts = append(parts, fullLabel(c))
+		parts = append(parts, r.fullLabel(c))
 	}
 	i := slices.IndexFunc(r.Sweep.Runs, func(x experiment.RunRecord) bool { return x.ID == f.Run })
 	if f.Run != 0 && i >= 0 {
@@ -328,7 +346,7 @@ func (r Report) excluded() []string {
 		}
 		name := string(k.cell)
 		if c, ok := r.cellByKey(k.cell); ok {
-			name = fullLabel(c)
+			name = r.fullLabel(c)
 		}
 		line := fmt.Sprintf("%s, round %s: %s", name, strings.Join(rounds[k], ", "), k.state)
 		if k.reason != "" {
@@ -368,15 +386,15 @@ func (r Report) advice() []string {
 		beyond  []row // no number of rounds that there can be decides them
 		decided []string
 	)
-	for _, g := range r.groups() {
+	for _, g := range r.judged() {
 		for _, x := range g.rows {
-			c := x.compared[r.primary()]
+			c, _ := x.judged()
 			switch {
 			case c.Verdict != experiment.VerdictInconclusive || c.RoundsNeeded <= 0:
 			case done+c.RoundsNeeded > experiment.MaxRounds:
 				beyond = append(beyond, x)
 			default:
-				open = append(open, fmt.Sprintf("%s about %d", fullLabel(x.cell), c.RoundsNeeded))
+				open = append(open, fmt.Sprintf("%s about %d", r.fullLabel(x.cell), c.RoundsNeeded))
 				most = max(most, c.RoundsNeeded)
 			}
 		}
@@ -389,7 +407,7 @@ func (r Report) advice() []string {
 	}
 	if len(beyond) > 0 {
 		decided = append(decided, fmt.Sprintf("more than %d rounds, the limit, would be needed for %s: the effect sought (%s) is too small for this noise",
-			experiment.MaxRounds, names(beyond, func(x row) string { return fullLabel(x.cell) }), share(r.Sweep.Settings.MinimumEffect)))
+			experiment.MaxRounds, names(beyond, func(x row) string { return r.fullLabel(x.cell) }), share(r.Sweep.Settings.MinimumEffect)))
 	}
 	if decided == nil && done < experiment.DefaultRounds {
 		return []string{fmt.Sprintf("%d rounds show only large effects; %d are the default, %d are recommended", done, experiment.DefaultRounds, recommendedRounds)}

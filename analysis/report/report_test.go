@@ -200,6 +200,7 @@ func hostile() report.Report {
 	for i := range r.Sweep.Cells {
 		if r.Sweep.Cells[i].Role == experiment.RoleVaried {
 			r.Sweep.Cells[i].Level = level
+			r.Sweep.Cells[i].Off = []experiment.Setting{{Factor: r.Sweep.Cells[i].Factor, Level: level}}
 		}
 	}
 	nan, inf := math.NaN(), math.Inf(1)

@@ -362,7 +362,7 @@ func TestUnknownFormat(t *testing.T) {
 	for name, err := range map[string]error{
 		"comparison": report.Comparison(&b, sample(), "xml"),
 		"plan":       report.Plan(&b, report.PlanView{}, "xml"),
-		"list":       report.List(&b, nil, "xml"),
+		"list":       report.List(&b, nil, "xml", report.Options{}),
 		"status":     report.Status(&b, report.StatusView{}, "xml"),
 		"rows":       report.Rows(&b, nil, nil, "xml"),
 	} {
@@ -382,8 +382,9 @@ func plan() report.PlanView {
 	m := *matrix
 	users := experiment.Literal("64")
 	m.Load = experiment.LoadSpec{
-		Service: "app", Port: 8080, Method: "GET", Path: experiment.Literal("/coupons"), Closed: &experiment.ClosedSpec{Users: users},
-		Ramp: experiment.Literal("0s"), Warmup: experiment.Literal("1s"), Measure: experiment.Literal("4s"),
+		Service: "app", Port: 8080, Requests: []experiment.RequestSpec{{Method: "GET", Path: experiment.Literal("/coupons")}},
+		Closed: &experiment.ClosedSpec{Users: users}, Ramp: experiment.Literal("0s"),
+		Warmup: experiment.WarmupSpec{For: experiment.Literal("1s")}, Measure: experiment.MeasureSpec{For: experiment.Literal("4s")},
 	}
 	return report.PlanView{
 		Matrix: &m, Cells: m.Cells(), Order: experiment.Schedule(m.Cells(), 3, 42), Hash: "a62225e1bbc4f00d",
@@ -395,9 +396,9 @@ func plan() report.PlanView {
 var lines = []report.SweepLine{
 	{
 		ID: 3, Name: "coupon-lookup", Hash: "1a2b3c4d5e6f708192a3", Runner: "docker", RoundsDone: 2, Rounds: 5, Runs: 19, State: "running",
-		Began: time.Date(2026, 11, 2, 8, 30, 0, 0, time.UTC), ETA: 12*time.Minute + 3*time.Second,
+		Began: time.Date(2026, 11, 2, 8, 30, 0, 0, time.UTC), ETA: 12*time.Minute + 3*time.Second, Cells: 28, Stages: 2, Conditions: 7,
 	},
-	{ID: 1, Name: "a|b\n\x1b[31m<i>", Runner: "process", Rounds: 3, State: "planned"},
+	{ID: 1, Name: "a|b\n\x1b[31m<i>", Runner: "process", Rounds: 3, State: "planned", Cells: 7},
 }
 
 func status() report.StatusView {
@@ -412,7 +413,7 @@ func TestOtherTablesGolden(t *testing.T) {
 			return func(b *bytes.Buffer) error { return report.Plan(b, plan(), f) }
 		},
 		"list": func(f report.Format) func(*bytes.Buffer) error {
-			return func(b *bytes.Buffer) error { return report.List(b, lines, f) }
+			return func(b *bytes.Buffer) error { return report.List(b, lines, f, report.Options{}) }
 		},
 		"status": func(f report.Format) func(*bytes.Buffer) error {
 			return func(b *bytes.Buffer) error { return report.Status(b, status(), f) }
@@ -421,7 +422,7 @@ func TestOtherTablesGolden(t *testing.T) {
 			return func(b *bytes.Buffer) error { return report.Plan(b, report.PlanView{}, f) }
 		},
 		"empty-list": func(f report.Format) func(*bytes.Buffer) error {
-			return func(b *bytes.Buffer) error { return report.List(b, nil, f) }
+			return func(b *bytes.Buffer) error { return report.List(b, nil, f, report.Options{}) }
 		},
 		"empty-status": func(f report.Format) func(*bytes.Buffer) error {
 			return func(b *bytes.Buffer) error { return report.Status(b, report.StatusView{}, f) }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -55,6 +56,9 @@ func (v StatusView) head() []string {
 func (r Report) progressOf() []progress {
 	var all []progress
 	for _, g := range r.groups() {
+		if g.ladders {
+			continue // it has no runs of its own
+		}
 		for _, x := range g.rows {
 			p := progress{cell: x.cell}
 			for _, run := range r.Sweep.Runs {
@@ -82,7 +86,7 @@ func (r Report) progressOf() []progress {
 
 func (v StatusView) grid(r Report) *grid {
 	g := &grid{columns: []column{
-		{title: "cell"},
+		{title: "cell", label: true},
 		{title: "ok", right: true},
 		{title: "invalid", right: true},
 		{title: "failed", right: true},
@@ -94,9 +98,76 @@ func (v StatusView) grid(r Report) *grid {
 		if p.running > 0 {
 			now = "running"
 		}
-		g.rows = append(g.rows, []string{fullLabel(p.cell), fmt.Sprint(p.ok), fmt.Sprint(p.invalid), fmt.Sprint(p.failed), fmt.Sprint(p.open), now})
+		g.rows = append(g.rows, []string{r.fullLabel(p.cell), fmt.Sprint(p.ok), fmt.Sprint(p.invalid), fmt.Sprint(p.failed), fmt.Sprint(p.open), now})
 	}
 	return g
+}
+
+// grids are the tables of a status: where there are several families how far each
+// is, and every cell.
+func (v StatusView) grids(r Report) []*grid {
+	if len(v.Sweep.Cells) == 0 {
+		return nil
+	}
+	families := r.familyProgress()
+	if len(families) < 2 {
+		return []*grid{v.grid(r)}
+	}
+	g := &grid{columns: []column{
+		{title: "stage and condition", label: true},
+		{title: "rounds", right: true},
+		{title: "ok", right: true},
+		{title: "invalid", right: true},
+		{title: "failed", right: true},
+		{title: "open", right: true},
+	}}
+	for _, f := range families {
+		title := titleOf(f.stage, f.condition, manyStages(v.Sweep.Cells))
+		g.rows = append(g.rows, []string{
+			short(Plain(title), maxLabel), fmt.Sprintf("%d of %d", f.rounds, r.planned()),
+			fmt.Sprint(f.ok), fmt.Sprint(f.invalid), fmt.Sprint(f.failed), fmt.Sprint(f.open),
+		})
+	}
+	return []*grid{g, v.grid(r)}
+}
+
+// familyProgress is how far a stage under one condition is.
+type familyProgress struct {
+	stage, condition string
+	rounds           int // in which no cell of the family is open
+	progress
+}
+
+func (r Report) familyProgress() []familyProgress {
+	cells := r.progressOf()
+	settled := map[experiment.CellKey]map[int]bool{}
+	for _, run := range r.Sweep.Runs {
+		if run.State.Settled() {
+			if settled[run.Cell] == nil {
+				settled[run.Cell] = map[int]bool{}
+			}
+			settled[run.Cell][run.Round] = true
+		}
+	}
+	var all []familyProgress
+	for _, g := range r.groups() {
+		if g.ladders {
+			continue
+		}
+		f := familyProgress{stage: g.stage, condition: g.condition}
+		for round := 1; round <= r.planned(); round++ {
+			if !slices.ContainsFunc(g.rows, func(x row) bool { return !settled[x.cell.Key][round] }) {
+				f.rounds++
+			}
+		}
+		for _, p := range cells {
+			if p.cell.Stage == g.stage && p.cell.Condition == g.condition {
+				f.ok, f.invalid, f.failed, f.running, f.open = f.ok+p.ok, f.invalid+p.invalid, f.failed+p.failed, f.running+p.running, f.open+p.open
+			}
+		}
+		all = append(all, f)
+	}
+	return all
 }
 
 func (v StatusView) remarks(r Report) []remark {
@@ -112,8 +183,9 @@ func (v StatusView) text(r Report) string {
 	for _, line := range v.head() {
 		b.WriteString(wrap(Plain(line), v.Options.width(), "  ") + "\n")
 	}
-	if len(v.Sweep.Cells) > 0 {
-		b.WriteString("\n" + v.grid(r).text())
+	for _, g := range v.grids(r) {
+		g.fit(v.Options.width())
+		b.WriteString("\n" + g.text())
 	}
 	if remarks := v.remarks(r); len(remarks) > 0 {
 		b.WriteString("\n" + remarksText(remarks, v.Options.width()))
@@ -126,8 +198,8 @@ func (v StatusView) markdown(r Report) string {
 	for _, line := range v.head() {
 		b.WriteString(markdown(line) + "\n\n")
 	}
-	if len(v.Sweep.Cells) > 0 {
-		b.WriteString(v.grid(r).markdown() + "\n")
+	for _, g := range v.grids(r) {
+		b.WriteString(g.markdown() + "\n")
 	}
 	b.WriteString(remarksMarkdown(v.remarks(r)))
 	return b.String()
@@ -149,8 +221,19 @@ type statusJSON struct {
 	State    string         `json:"state"`
 	Runs     int            `json:"runs"`
 	ETA      any            `json:"eta_seconds"`
+	Families []familyJSON   `json:"families"`
 	Cells    []progressJSON `json:"cells"`
 	Findings []findingJSON  `json:"findings"`
+}
+
+type familyJSON struct {
+	Stage      string `json:"stage"`
+	Condition  string `json:"condition"`
+	RoundsDone int    `json:"rounds_done"`
+	OK         int    `json:"ok"`
+	Invalid    int    `json:"invalid"`
+	Failed     int    `json:"failed"`
+	Open       int    `json:"open"`
 }
 
 type progressJSON struct {
@@ -172,7 +255,12 @@ func (v StatusView) json(r Report) statusJSON {
 			ID: l.ID, Name: l.Name, Question: v.Sweep.Question, Hash: l.Hash, Serial: v.Sweep.Serial, Runner: l.Runner, Seed: v.Sweep.Seed,
 			Rounds: l.Rounds, RoundsDone: l.RoundsDone, Began: stamp(l.Began),
 		},
-		State: l.State, Runs: l.Runs, ETA: seconds(l.ETA), Cells: []progressJSON{}, Findings: r.findingsJSON(r.allFindings()),
+		State: l.State, Runs: l.Runs, ETA: seconds(l.ETA), Families: []familyJSON{}, Cells: []progressJSON{}, Findings: r.findingsJSON(r.allFindings()),
+	}
+	for _, f := range r.familyProgress() {
+		out.Families = append(out.Families, familyJSON{
+			Stage: f.stage, Condition: f.condition, RoundsDone: f.rounds, OK: f.ok, Invalid: f.invalid, Failed: f.failed, Open: f.open,
+		})
 	}
 	for _, p := range r.progressOf() {
 		out.Cells = append(out.Cells, progressJSON{

@@ -17,9 +17,9 @@ func (r Report) Summary() []string {
 		return []string{"No cells."}
 	}
 	var lines []string
-	for _, g := range r.groups() {
+	for _, g := range r.judged() {
 		line := r.summary(g)
-		if t := g.title(); t != "" {
+		if t := r.title(g); t != "" {
 			line = t + ": " + line
 		}
 		lines = append(lines, line)
@@ -30,16 +30,16 @@ func (r Report) Summary() []string {
 func (r Report) summary(g group) string {
 	by := map[experiment.Verdict][]row{}
 	for _, x := range g.rows {
-		c, ok := x.compared[r.primary()]
+		c, ok := x.judged()
 		if ok && x.cell.Role != experiment.RoleBaseline && x.cell.Role != experiment.RoleControl {
 			by[c.Verdict] = append(by[c.Verdict], x)
 		}
 	}
 	if len(by) == 0 {
-		return fmt.Sprintf("Nothing to compare yet (%d of %d rounds done).", r.Results.RoundsDone, r.planned())
+		return fmt.Sprintf("Nothing to compare yet (%s rounds done).", r.progress(g))
 	}
 	if len(by[experiment.VerdictPending]) > 0 {
-		return fmt.Sprintf("Interim: %d of %d rounds done, no verdicts yet.", r.Results.RoundsDone, r.planned())
+		return fmt.Sprintf("Interim: %s rounds done, no verdicts yet.", r.progress(g))
 	}
 	if why := r.incomparable(g); why != "" {
 		return "Nothing can be compared: " + why + "."
@@ -57,7 +57,7 @@ func (r Report) summary(g group) string {
 	if len(silent) > 0 {
 		parts = append(parts, labels(silent)+": no successful request.")
 	}
-	parts = append(parts, r.effects(by, len(parts) > 0)...)
+	parts = append(parts, r.effects(g, by, len(parts) > 0)...)
 	for _, v := range []struct {
 		verdict experiment.Verdict
 		lead    string
@@ -78,27 +78,27 @@ func (r Report) summary(g group) string {
 
 // effects are the sentences on what is shown to change the primary metric, the
 // largest change first. That nothing does is said only where something was tested.
-func (r Report) effects(by map[experiment.Verdict][]row, others bool) []string {
+func (r Report) effects(g group, by map[experiment.Verdict][]row, others bool) []string {
 	effects := slices.Concat(by[experiment.VerdictWorse], by[experiment.VerdictBetter], by[experiment.VerdictHigher], by[experiment.VerdictLower])
 	if len(effects) == 0 {
 		switch tested := len(by[experiment.VerdictEquivalent]) + len(by[experiment.VerdictInconclusive]); {
 		case tested == 0:
 			return nil
 		case others:
-			return []string{"No other setting is shown to change " + r.primary() + "."}
+			return []string{"No other setting is shown to change " + g.metric + "."}
 		default:
-			return []string{"No setting is shown to change " + r.primary() + "."}
+			return []string{"No setting is shown to change " + g.metric + "."}
 		}
 	}
 	slices.SortStableFunc(effects, func(a, b row) int {
-		return cmp.Compare(size(b.compared[r.primary()]), size(a.compared[r.primary()]))
+		return cmp.Compare(size(b.compared[b.metric]), size(a.compared[a.metric]))
 	})
 	parts := []string{r.largest(effects[0])}
 	if rest := effects[1:]; len(rest) > 0 {
 		parts = append(parts, "Also "+names(rest, func(x row) string {
-			c := x.compared[r.primary()]
+			c, _ := x.judged()
 			c.Low, c.High = nil, nil
-			return strings.TrimSuffix(fmt.Sprintf("%s %s %s", label(x.cell), c.Verdict, effectOf(c)), " "+missing)
+			return strings.TrimSuffix(fmt.Sprintf("%s %s %s", label(x.cell), c.Verdict, r.effectOf(c)), " "+missing)
 		})+".")
 	}
 	return parts
@@ -116,7 +116,7 @@ func (x row) allZero(metric string) bool {
 
 // largest is the sentence on the largest effect.
 func (r Report) largest(x row) string {
-	c := x.compared[r.primary()]
+	c, _ := x.judged()
 	out := label(x.cell) + " is " + string(c.Verdict)
 	if c.Material != "" {
 		out += " (" + string(c.Material) + ")"
@@ -124,14 +124,14 @@ func (r Report) largest(x row) string {
 	if !known(c.Estimate) {
 		return out + "."
 	}
-	value, interval, _ := strings.Cut(effectOf(c), " [")
+	value, interval, _ := strings.Cut(r.effectOf(c), " [")
 	if interval != "" {
 		interval = " [" + interval
 	}
 	if c.Scale == experiment.ScaleDifference {
 		value += " against"
 	}
-	return out + ": " + r.primary() + " " + value + " the baseline" + interval + "."
+	return out + ": " + x.metric + " " + value + " the baseline" + interval + "."
 }
 
 // size orders effects: by how far the ratio is from 1, or the difference from 0.

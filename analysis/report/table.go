@@ -17,11 +17,16 @@ type column struct {
 	title string
 	right bool // aligned right
 	spare int  // left out for want of width, highest first; 0 = never
+	label bool // names that may be shortened, once nothing is left to leave out
 }
 
 const gap = "  "
 
-// fit leaves out columns until the table is no wider than width, and names them.
+// shortest is to what names are shortened for want of width. Numbers never are.
+const shortest = 12
+
+// fit leaves out columns until the table is no wider than width, and names them. If
+// that is not enough it shortens names.
 func (g *grid) fit(width int) (left []string) {
 	for g.width() > width {
 		worst := -1
@@ -39,7 +44,35 @@ func (g *grid) fit(width int) (left []string) {
 			g.rows[r] = append(row[:worst:worst], row[worst+1:]...)
 		}
 	}
+	g.shorten(g.width() - width)
 	return left
+}
+
+// shorten takes letters out of the middle of names, the last ones being what tells
+// them apart.
+func (g *grid) shorten(excess int) {
+	for i, c := range g.columns {
+		if !c.label || excess <= 0 {
+			continue
+		}
+		widest := 0
+		for _, row := range g.rows {
+			widest = max(widest, len([]rune(row[i])))
+		}
+		for _, row := range g.rows {
+			row[i] = middle(row[i], max(widest-excess, shortest))
+		}
+	}
+}
+
+// middle cuts text in its middle to at most n characters.
+func middle(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	head := (n - 1) / 2
+	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
 }
 
 func (g *grid) width() int {

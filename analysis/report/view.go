@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,45 +21,96 @@ type Report struct {
 // group holds the cells of one family: one stage under one condition.
 type group struct {
 	stage, condition string
+	metric           string // by which its cells are judged
+	ladders          bool   // its cells are ladders as a whole
 	rows             []row
 }
 
 // row is a cell with what is shown of it.
 type row struct {
 	cell      experiment.Cell
-	n         int // counting runs
+	metric    string // by which it is judged
+	n         int    // counting runs
 	intervals map[string]experiment.Interval
 	compared  map[string]experiment.Comparison
+}
+
+// judged is the comparison that carries the verdict of the row.
+func (x row) judged() (experiment.Comparison, bool) {
+	c, ok := x.compared[x.metric]
+	return c, ok
 }
 
 func (r Report) primary() string { return cmp.Or(r.Sweep.Settings.Metric, experiment.DefaultMetric) }
 
 // title names a group among several; empty for the only one.
-func (g group) title() string {
-	var parts []string
-	if g.stage != experiment.MainStage && g.stage != "" {
-		parts = append(parts, "stage "+g.stage)
+func (r Report) title(g group) string {
+	title := titleOf(g.stage, g.condition, manyStages(r.Sweep.Cells))
+	if !g.ladders || r.primary() == experiment.MetricCeiling {
+		return title
 	}
-	if g.condition != "" {
-		parts = append(parts, g.condition)
+	return strings.TrimPrefix(title+", ladders", ", ")
+}
+
+// titleOf names a stage, where there are several, and a condition.
+func titleOf(stage, condition string, stages bool) string {
+	if stages {
+		return strings.TrimSuffix("stage "+stage+", "+condition, ", ")
 	}
-	return strings.Join(parts, ", ")
+	return condition
+}
+
+func manyStages(cells []experiment.Cell) bool {
+	return slices.ContainsFunc(cells, func(c experiment.Cell) bool { return c.Stage != cells[0].Stage })
 }
 
 // groups orders the cells: stages and conditions as declared; inside a family the
-// baseline, its control, then factors and levels as declared.
+// baseline, its control, then factors and levels as declared. The ladders of a stage
+// stand at its end.
 func (r Report) groups() []group {
+	all := r.families(r.Sweep.Cells, r.primary(), false)
+	if len(r.Sweep.Ladders) == 0 {
+		return all
+	}
+	ladders := make([]experiment.Cell, len(r.Sweep.Ladders))
+	for i, l := range r.Sweep.Ladders {
+		ladders[i] = l.Cell
+	}
+	for _, g := range r.families(ladders, experiment.MetricCeiling, true) {
+		last := 0
+		for i := range all {
+			if all[i].stage == g.stage {
+				last = i
+			}
+		}
+		all = slices.Insert(all, min(last+1, len(all)), g)
+	}
+	return all
+}
+
+// judged gives the groups that have verdicts: where the ceiling is what is asked,
+// single rungs have none.
+func (r Report) judged() []group {
+	all := r.groups()
+	if r.primary() != experiment.MetricCeiling || len(r.Sweep.Ladders) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(all, func(g group) bool { return !g.ladders })
+}
+
+func (r Report) families(cells []experiment.Cell, metric string, ladders bool) []group {
+	rows := r.rows(cells, metric)
 	var all []group
 	index := map[[2]string]int{}
-	for _, c := range r.Sweep.Cells {
+	for _, c := range cells {
 		key := [2]string{c.Stage, c.Condition}
 		i, ok := index[key]
 		if !ok {
 			i = len(all)
 			index[key] = i
-			all = append(all, group{stage: c.Stage, condition: c.Condition})
+			all = append(all, group{stage: c.Stage, condition: c.Condition, metric: metric, ladders: ladders})
 		}
-		all[i].rows = append(all[i].rows, r.row(c))
+		all[i].rows = append(all[i].rows, *rows[c.Key])
 	}
 	for _, g := range all {
 		slices.SortStableFunc(g.rows, func(a, b row) int {
@@ -68,27 +120,58 @@ func (r Report) groups() []group {
 	return all
 }
 
-func (r Report) row(c experiment.Cell) row {
-	out := row{cell: c, intervals: map[string]experiment.Interval{}, compared: map[string]experiment.Comparison{}}
+// rows gathers what is known of cells.
+func (r Report) rows(cells []experiment.Cell, metric string) map[experiment.CellKey]*row {
+	rows := make(map[experiment.CellKey]*row, len(cells))
+	for _, c := range cells {
+		rows[c.Key] = &row{cell: c, metric: metric, intervals: map[string]experiment.Interval{}, compared: map[string]experiment.Comparison{}}
+	}
 	for _, run := range r.Sweep.Runs {
-		if run.Cell == c.Key && run.State == experiment.StateOK {
-			out.n++
+		if x := rows[run.Cell]; x != nil && run.State == experiment.StateOK {
+			x.n++
 		}
 	}
 	for _, i := range r.Results.Intervals {
-		if i.Cell == c.Key {
-			out.intervals[i.Metric] = i
+		if x := rows[i.Cell]; x != nil {
+			x.intervals[i.Metric] = i
 		}
 	}
-	for _, x := range r.Results.Comparisons {
-		if x.Cell == c.Key {
-			out.compared[x.Metric] = x
+	for _, c := range r.Results.Comparisons {
+		if x := rows[c.Cell]; x != nil {
+			x.compared[c.Metric] = c
 		}
 	}
-	if i, ok := out.intervals[r.primary()]; ok {
-		out.n = i.N
+	for _, x := range rows {
+		if i, ok := x.intervals[metric]; ok {
+			x.n = i.N
+		}
 	}
-	return out
+	return rows
+}
+
+// progress tells how many rounds of the group are done: "3 of 5".
+func (r Report) progress(g group) string {
+	analysed := false
+	for _, x := range g.rows {
+		states := make([]string, 0, len(x.compared)+len(x.intervals))
+		for _, c := range x.compared {
+			states = append(states, c.State)
+		}
+		for _, i := range x.intervals {
+			states = append(states, i.State)
+		}
+		for _, s := range states {
+			if open, ok := strings.CutPrefix(s, "interim: "); ok {
+				return open
+			}
+			analysed = analysed || s != ""
+		}
+	}
+	done := r.Results.RoundsDone
+	if analysed {
+		done = max(done, r.planned())
+	}
+	return fmt.Sprintf("%d of %d", done, r.planned())
 }
 
 // place sorts a cell: role, factor, level.
@@ -108,19 +191,25 @@ func label(c experiment.Cell) string { return short(Plain(c.Label()), maxLabel) 
 const maxLabel = 44
 
 // fullLabel names a cell among all of the sweep.
-func fullLabel(c experiment.Cell) string {
-	if t := (group{stage: c.Stage, condition: c.Condition}).title(); t != "" {
-		return label(c) + " (" + Plain(t) + ")"
+func (r Report) fullLabel(c experiment.Cell) string {
+	return labelIn(c, titleOf(c.Stage, c.Condition, manyStages(r.Sweep.Cells)))
+}
+
+func labelIn(c experiment.Cell, title string) string {
+	if title != "" {
+		return label(c) + " (" + Plain(title) + ")"
 	}
 	return label(c)
 }
 
 func (r Report) cellByKey(k experiment.CellKey) (experiment.Cell, bool) {
-	i := slices.IndexFunc(r.Sweep.Cells, func(c experiment.Cell) bool { return c.Key == k })
-	if i < 0 {
-		return experiment.Cell{}, false
+	if i := slices.IndexFunc(r.Sweep.Cells, func(c experiment.Cell) bool { return c.Key == k }); i >= 0 {
+		return r.Sweep.Cells[i], true
 	}
-	return r.Sweep.Cells[i], true
+	if i := slices.IndexFunc(r.Sweep.Ladders, func(l experiment.Ladder) bool { return l.Cell.Key == k }); i >= 0 {
+		return r.Sweep.Ladders[i].Cell, true
+	}
+	return experiment.Cell{}, false
 }
 
 // interim reports whether planned rounds are still to be done.

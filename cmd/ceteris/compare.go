@@ -77,6 +77,7 @@ func (a *app) compare(ctx context.Context, o compareOptions, args []string) erro
 				return err
 			}
 		}
+		rep.Options = a.tables()
 		if err := report.Comparison(a.out, rep, report.Format(o.format)); err != nil {
 			return err
 		}
@@ -111,6 +112,9 @@ func provenWorse(rep report.Report) bool {
 	control := map[experiment.CellKey]bool{}
 	for _, c := range rep.Sweep.Cells {
 		control[c.Key] = c.Role == experiment.RoleControl
+	}
+	for _, l := range rep.Sweep.Ladders {
+		control[l.Cell.Key] = l.Cell.Role == experiment.RoleControl
 	}
 	for _, c := range rep.Results.Comparisons {
 		if !c.Secondary && !control[c.Cell] && c.Verdict == experiment.VerdictWorse && c.Material == experiment.MaterialProven {

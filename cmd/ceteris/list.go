@@ -34,17 +34,43 @@ func (a *app) list(ctx context.Context, format report.Format) error {
 	if err != nil {
 		return err
 	}
+	spread, err := spreads(ctx, r)
+	if err != nil {
+		return err
+	}
 	lines := make([]report.SweepLine, len(sweeps))
 	for i, s := range sweeps {
 		lines[i] = sweepLine(s)
+		lines[i].Stages, lines[i].Conditions = spread[s.ID].stages, spread[s.ID].conditions
 	}
-	return report.List(a.out, lines, format)
+	return report.List(a.out, lines, format, a.tables())
+}
+
+// spread is over how much the cells of a sweep are spread.
+type spread struct{ stages, conditions int }
+
+func spreads(ctx context.Context, r *db.Reader) (map[int64]spread, error) {
+	_, rows, err := r.Query(ctx, `SELECT sweep, count(DISTINCT stage), count(DISTINCT condition) FROM cells WHERE summary = 0 GROUP BY sweep`)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64]spread{}
+	for row, err := range rows {
+		if err != nil {
+			return nil, err
+		}
+		id, _ := row[0].(int64)
+		stages, _ := row[1].(int64)
+		conditions, _ := row[2].(int64)
+		out[id] = spread{int(stages), int(conditions)}
+	}
+	return out, nil
 }
 
 func sweepLine(s db.SweepSummary) report.SweepLine {
 	line := report.SweepLine{
 		ID: s.ID, Name: s.Name, Hash: s.Hash, Runner: s.Runner, Rounds: s.Rounds,
-		Runs: s.OK, State: sweepState(s), Began: s.Began,
+		Runs: s.OK, State: sweepState(s), Began: s.Began, Cells: s.Cells,
 	}
 	if s.Cells > 0 {
 		line.RoundsDone = s.Done() / s.Cells

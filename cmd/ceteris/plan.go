@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"time"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -55,21 +55,26 @@ func (a *app) plan(ctx context.Context, o planOptions, file string) error {
 	if err != nil {
 		return err
 	}
-	v := report.PlanView{Matrix: m, Cells: m.Cells(), Hash: m.Hash()}
+	v := report.PlanView{Matrix: m, Cells: m.Cells(), Hash: m.Hash(), Options: a.tables()}
 	if v.Placement, err = experiment.Place(m.Place, host.Cores, true); err != nil {
 		return err
 	}
 	if _, err := experiment.Place(m.Place, host.Cores, false); err != nil {
 		v.Warnings = append(v.Warnings, "run refuses without --accept-shared: "+err.Error())
 	}
-	v.Order = experiment.Schedule(v.Cells, m.Repeat.Rounds, m.Repeat.Seed)
+	v.Order = schedule(v.Cells, m.Repeat.Rounds, m.Repeat.Seed)
 	for _, w := range m.Warnings() {
 		v.Warnings = append(v.Warnings, w.Error())
 	}
 	for _, image := range missing {
 		v.Warnings = append(v.Warnings, "image "+image+" is not on the engine: run pulls it")
 	}
-	if err := estimate(&v, host); err != nil {
+	limits, err := unapplied(m, v.Cells, host)
+	if err != nil {
+		return err
+	}
+	v.Warnings = append(v.Warnings, limits...)
+	if err := a.estimate(ctx, &v); err != nil {
 		return err
 	}
 	return report.Plan(a.out, v, report.Format(o.format))
@@ -90,38 +95,55 @@ func missingImages(ctx context.Context, r experiment.Runner, m *experiment.Matri
 	return engine.Missing(ctx, images)
 }
 
-// What a run costs beside its load: starting and removing everything, and what it
-// leaves in the database. Measured on two cores with two services.
-const (
-	overheadProcess = 400 * time.Millisecond
-	overheadDocker  = 3 * time.Second
-	bytesPerRun     = 24 << 10
-)
-
-// estimate adds the expected duration and size, and which limits will not be in
-// force.
-func estimate(v *report.PlanView, host experiment.Host) error {
-	overhead := overheadProcess
-	if v.Matrix.Runner == experiment.RunnerDocker {
-		overhead = overheadDocker
+// estimate adds the expected duration and size, and what would shorten it most.
+func (a *app) estimate(ctx context.Context, v *report.PlanView) error {
+	c, err := a.earlierCosts(ctx, v.Matrix)
+	if err != nil {
+		v.Warnings = append(v.Warnings, "earlier runs tell nothing: "+err.Error())
 	}
-	unapplied := map[string]bool{}
-	for _, cell := range v.Cells {
-		p, err := v.Matrix.Plan(cell)
+	f := newForecast(v.Matrix, c)
+	if v.Duration, err = f.of(v.Cells, v.Matrix.Repeat.Rounds, unchanged); err != nil {
+		return err
+	}
+	v.DiskBytes, v.Basis = int64(len(v.Order))*c.bytes, c.basis()
+	v.Cut, err = f.cut(v.Cells)
+	return err
+}
+
+// unapplied warns of limits that will not be in force.
+func unapplied(m *experiment.Matrix, cells []experiment.Cell, host experiment.Host) ([]string, error) {
+	var out []string
+	for _, cell := range cells {
+		p, err := m.Plan(cell)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		one := p.Load.Ramp + p.Load.Warmup + p.Load.Measure + overhead
-		v.Duration += one * time.Duration(v.Matrix.Repeat.Rounds)
 		for _, s := range p.Services {
 			for _, limit := range host.Enforces.Missing(s.Limits) {
-				if key := s.Name + " " + limit; !unapplied[key] {
-					unapplied[key] = true
-					v.Warnings = append(v.Warnings, "limit-not-applied: "+limit+" of "+s.Name+" is not enforced by runner "+v.Matrix.Runner)
+				warning := "limit-not-applied: " + limit + " of " + s.Name + " is not enforced by runner " + m.Runner
+				if !slices.Contains(out, warning) {
+					out = append(out, warning)
 				}
 			}
 		}
 	}
-	v.DiskBytes = int64(len(v.Order)) * bytesPerRun
-	return nil
+	return out, nil
+}
+
+// schedule gives all runs in their order: stages one after another, each with rounds
+// of its own.
+func schedule(cells []experiment.Cell, rounds int, seed uint64) []experiment.Run {
+	var stages []string
+	by := map[string][]experiment.Cell{}
+	for _, c := range cells {
+		if by[c.Stage] == nil {
+			stages = append(stages, c.Stage)
+		}
+		by[c.Stage] = append(by[c.Stage], c)
+	}
+	var runs []experiment.Run
+	for _, stage := range stages {
+		runs = append(runs, experiment.Schedule(by[stage], rounds, seed)...)
+	}
+	return runs
 }

@@ -38,7 +38,7 @@ func (a *app) status(ctx context.Context, format report.Format, args []string) e
 		if err != nil {
 			return err
 		}
-		v := report.StatusView{Sweep: sweep, Findings: findings}
+		v := report.StatusView{Sweep: sweep, Findings: findings, Options: a.tables()}
 		for _, s := range all {
 			if s.ID == id {
 				v.Line = sweepLine(s)

@@ -1,0 +1,139 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/ceteris/ceteris/analysis"
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// climbs gives the ladders of the sweep. One that cannot be arranged has no results
+// either, and is not shown.
+func (r Report) climbs() []analysis.Climb {
+	all, err := analysis.Climbs(r.Sweep, r.Sweep.Settings)
+	if err != nil {
+		return nil
+	}
+	return all
+}
+
+func (r Report) climbTitle(c analysis.Climb) string { return "ladder of " + r.fullLabel(c.Cell) }
+
+// climbGrid is the table of the rungs of a ladder.
+func (r Report) climbGrid(c analysis.Climb) *grid {
+	scaleOf := func(unit experiment.Unit, of func(analysis.ClimbedRung) float64) unitScale {
+		var values []float64
+		for _, rung := range c.Rungs {
+			values = append(values, of(rung))
+		}
+		return commonScale(values, unit)
+	}
+	tail, _ := r.Sweep.Metric(c.Tail)
+	rates := scaleOf(experiment.UnitPerSecond, func(x analysis.ClimbedRung) float64 { return x.Offered })
+	medians := scaleOf(experiment.UnitSeconds, func(x analysis.ClimbedRung) float64 { return x.Median })
+	tails := scaleOf(tail.Unit, func(x analysis.ClimbedRung) float64 { return x.Tail })
+	shares := unitScale{factor: 1e-2, unit: "%"}
+	g := &grid{columns: []column{
+		{title: "rung", right: true},
+		{title: "n", right: true},
+		{title: titled("offered", rates), right: true},
+		{title: titled("achieved", rates), right: true},
+		{title: titled("dropped", shares), right: true},
+		{title: titled("error_rate", shares), right: true},
+		{title: titled("latency_p50", medians), right: true, spare: 1},
+		{title: titled(c.Tail, tails), right: true, spare: 2},
+		{title: "sustained"},
+	}}
+	for _, x := range c.Rungs {
+		line := []string{short(Plain(x.Level), maxLabel), fmt.Sprint(x.N)}
+		if x.N == 0 {
+			line = append(line, missing, missing, missing, missing, missing, missing)
+		} else {
+			line = append(line, value(x.Offered, rates), value(x.Achieved, rates), value(x.Dropped, shares), value(x.Errors, shares),
+				positive(x.Median, medians), positive(x.Tail, tails))
+		}
+		g.rows = append(g.rows, append(line, sustained(x)))
+	}
+	return g
+}
+
+// above is the rate that a ladder sustains at its top; empty if it breaks.
+func (r Report) above(k experiment.CellKey, s unitScale) string {
+	for _, c := range r.climbs() {
+		if top := len(c.Rungs) - 1; c.Cell.Key == k && c.Known && c.Ceiling.Status == analysis.LadderNotReached {
+			return "above " + value(c.Rungs[top].Offered, s)
+		}
+	}
+	return ""
+}
+
+func value(v float64, s unitScale) string { return alone(&v, s) }
+
+// positive is a value of which 0 says that it is not known.
+func positive(v float64, s unitScale) string {
+	if v <= 0 {
+		return missing
+	}
+	return value(v, s)
+}
+
+func sustained(x analysis.ClimbedRung) string {
+	switch {
+	case x.Broken != "":
+		return "no: " + brokenBy(x.Broken)
+	case x.N > 0:
+		return "yes"
+	default:
+		return missing
+	}
+}
+
+func brokenBy(code string) string {
+	words := map[string]string{
+		"failed": "fails", "generator": "generator", "dropped": "drops", "errors": "errors", "achieved": "falls short", "objective": "objective",
+	}[code]
+	if words == "" {
+		return code
+	}
+	return words
+}
+
+// ceiling is the sentence on what a ladder shows.
+func (r Report) ceiling(c analysis.Climb) string {
+	if !c.Known {
+		return "no rung has run yet"
+	}
+	at := func(i int) string {
+		if c.Rungs[i].N == 0 {
+			return Plain(c.Rungs[i].Level)
+		}
+		return Quantity(c.Rungs[i].Offered, experiment.UnitPerSecond)
+	}
+	k := c.Ceiling
+	var line string
+	switch k.Status {
+	case analysis.LadderNotReached:
+		line = "the ceiling is above " + at(k.Sustained)
+	case analysis.LadderBelow:
+		line = "broken at the first rung, " + at(k.Broken)
+	case analysis.LadderClientLimited:
+		line = "the ceiling is the generator's: it is at its limit at " + at(k.Broken)
+	case analysis.LadderNonMonotone:
+		line = "non-monotone: a rung above " + at(k.Broken) + " is sustained although that one is not; run the ladder again"
+	case analysis.LadderFound:
+		line = "sustained up to " + at(k.Sustained) + ", broken from " + at(k.Broken)
+	}
+	for _, i := range r.Results.Intervals {
+		if i.Cell == c.Cell.Key && i.Metric == experiment.MetricCeiling && known(i.Estimate) {
+			scale := commonScale([]float64{*i.Estimate}, experiment.UnitPerSecond)
+			line = "ceiling " + withInterval(i.Estimate, i.Low, i.High, scale) + " " + scale.unit + "; " + line
+		}
+	}
+	if k.TailFirst >= 0 {
+		line += fmt.Sprintf("; %s moves first at %s", Plain(c.Tail), at(k.TailFirst))
+	}
+	if k.MedianFirst >= 0 {
+		line += "; the median at " + at(k.MedianFirst)
+	}
+	return line
+}

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// load says in a line what is sent and how; nothing without a load.
+func (v PlanView) load() []string {
+	l := v.Matrix.Load
+	switch {
+	case l.None:
+		return []string{"none: starts and jobs are observed"}
+	case l.Service == "":
+		return nil
+	}
+	parts := []string{fmt.Sprintf("%s to %s:%d", requests(l.Requests), l.Service, l.Port)}
+	if l.Phases != nil {
+		var phases []string
+		for _, p := range l.Phases {
+			s := p.Name + " (" + shape(p.Closed, p.Open) + ", " + p.For.String()
+			if p.Measure {
+				s += ", measured"
+			}
+			phases = append(phases, s+")")
+		}
+		return []string{parts[0] + ", phases " + strings.Join(phases, ", ")}
+	}
+	parts = append(parts, shape(l.Closed, l.Open))
+	for _, s := range l.Streams {
+		parts = append(parts, "from "+s.After.String()+" also "+shape(nil, &s.Open))
+	}
+	warmup := l.Warmup.For.String()
+	if l.Warmup.Until != "" {
+		warmup = "until " + l.Warmup.Until + ", " + l.Warmup.AtLeast.String() + " to " + l.Warmup.AtMost.String()
+	}
+	window := l.Measure.For.String()
+	if !l.Measure.Requests.IsZero() {
+		window = l.Measure.Requests.String() + " requests, at most " + l.Measure.AtMost.String()
+	}
+	parts = append(parts, "ramp "+l.Ramp.String(), "warm-up "+warmup, "window "+window)
+	return []string{strings.Join(parts, ", ")}
+}
+
+func shape(closed *experiment.ClosedSpec, open *experiment.OpenSpec) string {
+	switch {
+	case closed != nil:
+		return closed.Users.String() + " users"
+	case open != nil:
+		s := open.Rate.String() + " with at most " + open.InFlight.String() + " in flight"
+		if open.Arrivals == experiment.ArrivalsPoisson {
+			s = "Poisson arrivals of " + s
+		}
+		return s
+	default:
+		return "idle"
+	}
+}
+
+func requests(all []experiment.RequestSpec) string {
+	parts := make([]string, len(all))
+	for i, q := range all {
+		parts[i] = q.Method + " " + q.Path.String()
+		if q.Name != "" {
+			parts[i] = q.Name + " (" + parts[i] + ")"
+		}
+	}
+	return strings.Join(parts, ", ")
+}
