@@ -19,6 +19,7 @@ func ladderSpec() experiment.SweepSpec {
 		experiment.Factor{Name: "users", Levels: []experiment.Level{{Text: "1"}, {Text: "2"}}})
 	m.Factors[1].Levels = append(m.Factors[1].Levels, experiment.Level{Text: experiment.NullLevel, Unset: true})
 	m.Design.Across = []string{"rate", "users"}
+	m.Metrics = []experiment.Derived{{Name: "cost", Of: "app.cpu / throughput", Unit: "cores s", Better: experiment.LowerIsBetter}}
 	spec := testSpec()
 	spec.Matrix, spec.Hash, spec.Cells = m, m.Hash(), nil
 	for _, users := range []string{"1", "2"} {
@@ -116,8 +117,8 @@ func checkLadderSweep(t *testing.T, d *DB, sweep int64, spec experiment.SweepSpe
 		t.Fatal(err)
 	}
 	s.Runs = nil
-	want := experiment.Sweep{Cells: spec.Cells, Ladders: spec.Ladders, Factors: spec.Matrix.Factors, Across: spec.Matrix.Design.Across}
-	got := experiment.Sweep{Cells: s.Cells, Ladders: s.Ladders, Factors: s.Factors, Across: s.Across}
+	want := experiment.Sweep{Cells: spec.Cells, Ladders: spec.Ladders, Factors: spec.Matrix.Factors, Across: spec.Matrix.Design.Across, Declared: spec.Matrix.Declared()}
+	got := experiment.Sweep{Cells: s.Cells, Ladders: s.Ladders, Factors: s.Factors, Across: s.Across, Declared: s.Declared}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}

@@ -63,10 +63,10 @@ func (r reading) snapshot(ctx context.Context, f func(*sql.Tx) error) error {
 
 func loadHead(ctx context.Context, q querier, sweep int64) (experiment.Sweep, error) {
 	s := experiment.Sweep{}
-	var seed, settings, placement, host string
+	var seed, settings, placement, host, declared string
 	var began sql.Null[int64]
 	err := q.QueryRowContext(ctx, query("sweep.sql"), sweep).Scan(&s.ID, &s.Hash, &s.Serial, &s.Name, &s.Question, &s.Runner, &seed, &s.Rounds,
-		&settings, &placement, &host, &began)
+		&settings, &placement, &host, &declared, &began)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s, experiment.ErrUnknownSweep
 	}
@@ -77,7 +77,7 @@ func loadHead(ctx context.Context, q querier, sweep int64) (experiment.Sweep, er
 	if s.Seed, err = strconv.ParseUint(seed, 10, 64); err != nil {
 		return s, fmt.Errorf("seed: %w", err)
 	}
-	return s, fromJSON(jsonInto{settings, &s.Settings}, jsonInto{placement, &s.Placement}, jsonInto{host, &s.Host})
+	return s, fromJSON(jsonInto{settings, &s.Settings}, jsonInto{placement, &s.Placement}, jsonInto{host, &s.Host}, jsonInto{declared, &s.Declared})
 }
 
 type jsonInto struct {
@@ -97,27 +97,27 @@ func fromJSON(all ...jsonInto) error {
 // loadFactors gives the factors, and the names of those that are conditions.
 func loadFactors(ctx context.Context, q querier, sweep int64) (all []experiment.Factor, across []string, err error) {
 	type row struct {
-		experiment.Factor
-		experiment.Level
+		factor              experiment.Factor
+		level               experiment.Level
 		position            int
 		condition, baseline bool
 	}
 	rows, err := collect(ctx, q, "factors.sql", func(scan func(...any) error) (row, error) {
 		var r row
-		return r, scan(&r.Name, &r.Factor.Unit, &r.condition, &r.position, &r.Text, &r.baseline, &r.Unset)
+		return r, scan(&r.factor.Name, &r.factor.Unit, &r.condition, &r.position, &r.level.Text, &r.baseline, &r.level.Unset)
 	}, sweep)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, r := range rows {
 		if r.position == 0 {
-			all = append(all, r.Factor)
+			all = append(all, r.factor)
 			if r.condition {
-				across = append(across, r.Name)
+				across = append(across, r.factor.Name)
 			}
 		}
 		f := &all[len(all)-1]
-		f.Levels = append(f.Levels, r.Level)
+		f.Levels = append(f.Levels, r.level)
 		if r.baseline {
 			f.Baseline = r.position
 		}

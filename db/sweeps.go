@@ -58,15 +58,15 @@ func newestOfHash(ctx context.Context, tx *sql.Tx, hash string) (experiment.Swee
 func (d *DB) insertSweep(ctx context.Context, tx *sql.Tx, spec experiment.SweepSpec, serial int) (experiment.SweepHead, error) {
 	head := experiment.SweepHead{Hash: spec.Hash, Serial: serial, Rounds: spec.Rounds}
 	m := spec.Matrix
-	texts, err := jsonTexts(m, m.Judge, spec.Placement, spec.Host)
+	texts, err := jsonTexts(m, m.Judge, spec.Placement, spec.Host, orEmpty(m.Declared()))
 	if err != nil {
 		return head, err
 	}
 	r, err := tx.ExecContext(ctx, `INSERT INTO sweeps
-		(hash, serial, name, question, runner, seed, rounds, matrix, source, file, sha256, settings, placement, host, began)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(hash, serial, name, question, runner, seed, rounds, matrix, source, file, sha256, settings, placement, host, declared, began)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		spec.Hash, serial, m.Name, m.Question, m.Runner, strconv.FormatUint(m.Repeat.Seed, 10), spec.Rounds,
-		texts[0], m.Origin.Source, m.Origin.File, m.Origin.SHA256, texts[1], texts[2], texts[3], d.stamp(spec.Invocation.Began))
+		texts[0], m.Origin.Source, m.Origin.File, m.Origin.SHA256, texts[1], texts[2], texts[3], texts[4], d.stamp(spec.Invocation.Began))
 	if err != nil {
 		return head, err
 	}
@@ -174,13 +174,13 @@ func offBaseline(c experiment.Cell, text string) any {
 // refreshSweep takes over what is no part of a sweep's identity.
 func refreshSweep(ctx context.Context, tx *sql.Tx, spec experiment.SweepSpec, head *experiment.SweepHead) error {
 	m := spec.Matrix
-	texts, err := jsonTexts(m, m.Judge)
+	texts, err := jsonTexts(m, m.Judge, orEmpty(m.Declared()))
 	if err != nil {
 		return err
 	}
 	head.Rounds = max(head.Rounds, spec.Rounds)
-	_, err = tx.ExecContext(ctx, `UPDATE sweeps SET name = ?, question = ?, matrix = ?, source = ?, file = ?, sha256 = ?, settings = ?, rounds = ? WHERE id = ?`,
-		m.Name, m.Question, texts[0], m.Origin.Source, m.Origin.File, m.Origin.SHA256, texts[1], head.Rounds, head.ID)
+	_, err = tx.ExecContext(ctx, `UPDATE sweeps SET name = ?, question = ?, matrix = ?, source = ?, file = ?, sha256 = ?, settings = ?, declared = ?, rounds = ? WHERE id = ?`,
+		m.Name, m.Question, texts[0], m.Origin.Source, m.Origin.File, m.Origin.SHA256, texts[1], texts[2], head.Rounds, head.ID)
 	if err != nil {
 		return err
 	}
