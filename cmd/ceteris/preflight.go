@@ -118,9 +118,6 @@ func (a *app) fits(ctx context.Context, m *experiment.Matrix, acceptShared bool)
 			return err
 		}
 	}
-	if _, _, err := tools(m); err != nil {
-		return err
-	}
 	runner, err := a.newRunner(m.Runner, "")
 	if err != nil {
 		return err
@@ -132,7 +129,10 @@ func (a *app) fits(ctx context.Context, m *experiment.Matrix, acceptShared bool)
 	if err := m.Requires.Check(host); err != nil {
 		return err
 	}
-	_, err = experiment.Place(m.Place, host.Cores, acceptShared)
+	if _, err := experiment.Place(m.Place, host.Cores, acceptShared); err != nil {
+		return err
+	}
+	_, _, err = tools(m)
 	return err
 }
 

@@ -30,7 +30,7 @@ func (a *app) newRunner(name, owner string) (experiment.Runner, error) {
 
 // newProbes makes the probes that fit a runner.
 func newProbes(runner string) []experiment.Probe {
-	probes := []experiment.Probe{probe.NewHost()}
+	probes := []experiment.Probe{probe.NewHost(), probe.NewScrape()}
 	if runner == experiment.RunnerDocker {
 		probes = append(probes, probe.NewEngine())
 	}
