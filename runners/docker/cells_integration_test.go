@@ -84,6 +84,20 @@ func (c cell) inspect() container.InspectResponse {
 	return seen.Container
 }
 
+func logsOf(t *testing.T, p experiment.Proc) string {
+	t.Helper()
+	r, err := p.Logs(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
 func texts(words ...string) []experiment.Template {
 	out := make([]experiment.Template, len(words))
 	for i, w := range words {

@@ -85,6 +85,8 @@ func readBuild(r io.Reader) (id string, err error) {
 			}
 		case strings.HasPrefix(m.Stream, "Step "):
 			step, out = strings.TrimSpace(m.Stream)+": ", tail{}
+		case strings.HasPrefix(m.Stream, " ---> "), strings.HasPrefix(m.Stream, "Removing intermediate container "):
+			// what the builder itself says of a step
 		default:
 			_, _ = out.Write([]byte(m.Stream)) // never fails
 		}
