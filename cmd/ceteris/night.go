@@ -139,7 +139,7 @@ func (n *night) conduct(ctx context.Context, m *experiment.Matrix, t *turn) (con
 	return c.Conduct(ctx, conduct.Request{
 		Matrix: m, Rounds: int(n.o.rounds), New: n.o.fresh, AcceptShared: n.o.acceptShared,
 		Drain: n.interrupts.stopping.Done(), Until: n.until, Secrets: n.valuesOf(m),
-		Invocation: experiment.Invocation{Began: n.now(), Owner: owner.String(), Command: os.Args, Version: version, ShareHost: n.o.shareHost},
+		Invocation: experiment.Invocation{Began: n.now(), Owner: owner.String(), Command: each(os.Args, n.err.hide.text), Version: version, ShareHost: n.o.shareHost},
 	})
 }
 
