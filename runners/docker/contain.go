@@ -60,3 +60,18 @@ func below(path, dir string) bool {
 	dir = strings.TrimSuffix(dir, "/")
 	return path == dir || strings.HasPrefix(path, dir+"/")
 }
+
+// insideOnly names the file system of a container that the engine does not show to
+// others, if the path lies in one.
+func insideOnly(s experiment.Service, path string) (string, bool) {
+	dirs := []string{"/proc", "/sys", "/dev"}
+	for _, t := range s.Container.Tmpfs {
+		dir, _, _ := strings.Cut(t, ":")
+		dirs = append(dirs, dir)
+	}
+	i := slices.IndexFunc(dirs, func(dir string) bool { return below(path, dir) })
+	if i < 0 {
+		return "", false
+	}
+	return dirs[i], true
+}

@@ -126,3 +126,18 @@ func TestFilesThatWouldNotBeThere(t *testing.T) {
 		})
 	}
 }
+
+func TestReadFileOfWhatIsSeenFromInsideAlone(t *testing.T) {
+	s := shell("echo x >/scratch/file; ln -s /scratch/file /link; echo on; exec sleep 600")
+	s.Container.Tmpfs = []string{"/scratch"}
+	s.Ready = &experiment.Step{Log: "^on$", Within: 30 * time.Second}
+	x := openCell(t, s).launch(s).(experiment.Execer)
+	for path, dir := range map[string]string{"/scratch/file": "/scratch", "/link": "/scratch", "/proc/1/status": "/proc"} {
+		if b, err := x.ReadFile(t.Context(), path); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), dir+" is seen from inside") {
+			t.Errorf("%s: got %q, %v", path, b, err)
+		}
+	}
+	if got, err := x.Exec(t.Context(), []string{"cat", "/link"}); err != nil || string(got.Output) != "x\n" {
+		t.Errorf("asked inside: %+v, %v", got, err)
+	}
+}

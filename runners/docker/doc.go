@@ -11,6 +11,11 @@
 // removal use the client of its provider. The library's reaper is switched off:
 // what an owner left behind is found by label.
 //
+// Files are copied into a container before it starts. Named volumes belong to the
+// run and go with it; a copy of them is taken and brought back through a container that
+// never starts. Dockerfiles are built by the engine's first builder, once in the life of
+// a Runner, and stay as images.
+//
 // The log of each container (json-file, blocking) is rotated at 1 GiB; what was written
 // in a window of which lines are gone by then is not known. See MostLog.
 //

@@ -210,10 +210,14 @@ func (p *proc) Exec(ctx context.Context, argv []string) (experiment.ExecResult, 
 }
 
 // ReadFile copies a regular file out of the container, also after its end.
-// Symbolic links are followed. A missing file wraps fs.ErrNotExist.
+// Symbolic links are followed. A missing file wraps fs.ErrNotExist. What lies in a tmpfs
+// or in a file system of the kernel cannot be copied, and its error says so.
 func (p *proc) ReadFile(ctx context.Context, file string) ([]byte, error) {
 	const mostLinks = 10
 	for range mostLinks {
+		if dir, ok := insideOnly(p.service, file); ok {
+			return nil, fmt.Errorf("read %s of service %s: %s is seen from inside the container alone: run a command that reads it", file, p.service.Name, dir)
+		}
 		content, link, err := p.copyFile(ctx, file)
 		switch {
 		case errdefs.IsNotFound(err):

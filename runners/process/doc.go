@@ -10,12 +10,18 @@
 // ports of ready and confirm steps. A port counts as ready only while the
 // listening socket belongs to the service.
 //
+// Files of a service lie in its directory, volumes in that of the run: ${file:PATH}
+// becomes their path on this host. A service that has ended can be started again, on
+// the same ports and with the same volumes.
+//
 // When the main process of a service ends, everything that it started is killed,
 // as in a container. What is started is first written to a state file, so that
 // whatever a ceteris that was killed has left can be found by the next one and
 // told from other processes beyond doubt.
 //
-// What is not done: limits are not put into force (Host.Enforces says so), files
-// and network are those of the host, throttling and network counters are absent,
-// and death for lack of memory is not recognised.
+// What is not done: limits are not put into force (Host.Enforces says so), network and
+// all other files are those of the host, volumes and mounts are never read-only,
+// throttling and network counters are absent, and death for lack of memory is not
+// recognised. What left its group, lost its parent and cleared its environment is not
+// found again.
 package process
