@@ -101,9 +101,12 @@ func (m *Matrix) Validate() error {
 		f.merge(g.list, v.number)
 	}
 	m.checkUse(&f)
+	unsound := slices.ContainsFunc(m.onlys(), func(o Only) bool { return m.factorIndex(o.Factor) < 0 })
 	for _, v := range views {
 		var g faults
-		v.checkPlaces(&g, f.list)
+		if !unsound { // it is known where things exist
+			v.checkPlaces(&g, f.list)
+		}
 		v.checkValues(&g, f.list)
 		f.merge(g.list, v.number)
 	}

@@ -31,8 +31,8 @@ func (m *Matrix) MostCells() int {
 	n += len(m.Design.Cells)
 	for _, group := range m.Design.Interactions {
 		corners := 1
-		for i, name := range group {
-			if f := m.factorIndex(name); f >= 0 && !slices.Contains(group[:i], name) {
+		for _, name := range group {
+			if f := m.factorIndex(name); f >= 0 {
 				corners = times(corners, len(m.Factors[f].Levels))
 			}
 		}
@@ -249,9 +249,6 @@ func sayOnly(only []Only) string {
 // there, and what is addressed, asked or loaded to exist where somebody does so. What
 // is known to be at fault is not said again.
 func (v view) checkPlaces(f *faults, known []*FieldError) {
-	if !v.sound() {
-		return
-	}
 	said := func(path string) bool {
 		return f.at(path) || slices.ContainsFunc(known, func(e *FieldError) bool { return e.Path == path })
 	}
@@ -281,11 +278,6 @@ func (v view) checkPlaces(f *faults, known []*FieldError) {
 			}
 		}
 	}
-}
-
-// sound reports whether every condition of existence names factors that there are.
-func (v view) sound() bool {
-	return !slices.ContainsFunc(v.whole.onlys(), func(o Only) bool { return v.factorIndex(o.Factor) < 0 })
 }
 
 // absence says why a factor has no place in a cell.

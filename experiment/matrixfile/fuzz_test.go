@@ -19,6 +19,11 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(base))
+	whole, err := os.ReadFile("testdata/whole.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(whole))
 	files, _ := fs.Glob(matrices.FS, "*.yaml")
 	for _, file := range files {
 		src, err := matrices.FS.ReadFile(file)

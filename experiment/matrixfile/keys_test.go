@@ -55,40 +55,64 @@ func TestServiceKeys(t *testing.T) {
 		get       func(experiment.ServiceSpec) any
 		want      string
 	}{
-		{"files", `files: {/etc/app.conf: "threads ${threads} $${x}"}`,
-			func(s experiment.ServiceSpec) any { return s.Files }, `[{"path":"/etc/app.conf","content":"threads ${threads} $${x}"}]`},
-		{"container", `container: {tmpfs: ["/tmp:size=64m"], shm_size: 64MiB, sysctls: {net.core.somaxconn: 1024}, cap_add: [NET_ADMIN], platform: linux/amd64, user: "1000:1000"}`,
+		{
+			"files", `files: {/etc/app.conf: "threads ${threads} $${x}"}`,
+			func(s experiment.ServiceSpec) any { return s.Files }, `[{"path":"/etc/app.conf","content":"threads ${threads} $${x}"}]`,
+		},
+		{
+			"container", `container: {tmpfs: ["/tmp:size=64m"], shm_size: 64MiB, sysctls: {net.core.somaxconn: 1024}, cap_add: [NET_ADMIN], platform: linux/amd64, user: "1000:1000"}`,
 			func(s experiment.ServiceSpec) any { return s.Container },
-			`{"tmpfs":["/tmp:size=64m"],"shm_size":"64MiB","sysctls":[{"name":"net.core.somaxconn","value":"1024"}],"cap_add":["NET_ADMIN"],"platform":"linux/amd64","user":"1000:1000"}`},
-		{"ulimits", `container: {ulimits: {nofile: 1024, nproc: {soft: 4, hard: "${threads}"}, core: -1}}`,
+			`{"tmpfs":["/tmp:size=64m"],"shm_size":"64MiB","sysctls":[{"name":"net.core.somaxconn","value":"1024"}],"cap_add":["NET_ADMIN"],"platform":"linux/amd64","user":"1000:1000"}`,
+		},
+		{
+			"ulimits", `container: {ulimits: {nofile: 1024, nproc: {soft: 4, hard: "${threads}"}, core: -1}}`,
 			func(s experiment.ServiceSpec) any { return s.Container.Ulimits },
-			`[{"name":"nofile","soft":"1024","hard":"1024"},{"name":"nproc","soft":"4","hard":"${threads}"},{"name":"core","soft":"-1","hard":"-1"}]`},
-		{"mounts", `mounts: ["./conf:/etc/app:ro", "/srv:/srv", "./d/${threads}:/d:rw"]`,
+			`[{"name":"nofile","soft":"1024","hard":"1024"},{"name":"nproc","soft":"4","hard":"${threads}"},{"name":"core","soft":"-1","hard":"-1"}]`,
+		},
+		{
+			"mounts", `mounts: ["./conf:/etc/app:ro", "/srv:/srv", "./d/${threads}:/d:rw"]`,
 			func(s experiment.ServiceSpec) any { return s.Mounts },
-			`[{"source":"./conf","target":"/etc/app","read_only":true},{"source":"/srv","target":"/srv","read_only":false},{"source":"./d/${threads}","target":"/d","read_only":false}]`},
-		{"volumes", `volumes: ["data:/var/lib/app", "shared:/shared:ro"]`,
+			`[{"source":"./conf","target":"/etc/app","read_only":true},{"source":"/srv","target":"/srv","read_only":false},{"source":"./d/${threads}","target":"/d","read_only":false}]`,
+		},
+		{
+			"volumes", `volumes: ["data:/var/lib/app", "shared:/shared:ro"]`,
 			func(s experiment.ServiceSpec) any { return s.Volumes },
-			`[{"name":"data","target":"/var/lib/app"},{"name":"shared","target":"/shared","read_only":true}]`},
+			`[{"name":"data","target":"/var/lib/app"},{"name":"shared","target":"/shared","read_only":true}]`,
+		},
 		{"replicas", `replicas: "${threads}"`, func(s experiment.ServiceSpec) any { return s.Replicas }, `"${threads}"`},
 		{"role", "role: backing", func(s experiment.ServiceSpec) any { return s.Role }, `"backing"`},
-		{"prepare", `prepare: [{run: [seed, "${threads}"]}]`, func(s experiment.ServiceSpec) any { return s.Prepare },
-			`{"steps":[{"run":["seed","${threads}"],"within":600000000000}]}`},
-		{"prepare with snapshot", `prepare: {snapshot: true, steps: [{run: [seed], within: 1m}]}` + "\n      volumes: [\"data:/d\"]",
-			func(s experiment.ServiceSpec) any { return s.Prepare }, `{"steps":[{"run":["seed"],"within":60000000000}],"snapshot":true}`},
-		{"collect", `collect: [{http: ":8080/s", json: {hits: .hits}, delta: [hits], unit: count, better: higher}]`,
+		{
+			"prepare", `prepare: [{run: [seed, "${threads}"]}]`, func(s experiment.ServiceSpec) any { return s.Prepare },
+			`{"steps":[{"run":["seed","${threads}"],"within":600000000000}]}`,
+		},
+		{
+			"prepare with snapshot", `prepare: {snapshot: true, steps: [{run: [seed], within: 1m}]}` + "\n      volumes: [\"data:/d\"]",
+			func(s experiment.ServiceSpec) any { return s.Prepare }, `{"steps":[{"run":["seed"],"within":60000000000}],"snapshot":true}`,
+		},
+		{
+			"collect", `collect: [{http: ":8080/s", json: {hits: .hits}, delta: [hits], unit: count, better: higher}]`,
 			func(s experiment.ServiceSpec) any { return s.Collect },
-			`[{"http":":8080/s","json":[{"name":"hits","path":".hits"}],"unit":"count","better":"higher","within":10000000000,"moments":["start","end"],"delta":["hits"]}]`},
-		{"collect during", `collect: [{run: [stat], csv: {rows: n}, at: during, every: 2s, only: {threads: 8}}]`,
+			`[{"http":":8080/s","json":[{"name":"hits","path":".hits"}],"unit":"count","better":"higher","within":10000000000,"moments":["start","end"],"delta":["hits"]}]`,
+		},
+		{
+			"collect during", `collect: [{run: [stat], csv: {rows: n}, at: during, every: 2s, only: {threads: 8}}]`,
 			func(s experiment.ServiceSpec) any { return s.Collect },
-			`[{"run":["stat"],"csv":[{"name":"rows","path":"n"}],"only":[{"factor":"threads","levels":["8"]}],"within":10000000000,"moments":["during"],"every":2000000000}]`},
-		{"collect to keep", `collect: [{file: /var/log/gc.log, keep: gc.log, in: redis}]`,
+			`[{"run":["stat"],"csv":[{"name":"rows","path":"n"}],"only":[{"factor":"threads","levels":["8"]}],"within":10000000000,"moments":["during"],"every":2000000000}]`,
+		},
+		{
+			"collect to keep", `collect: [{file: /var/log/gc.log, keep: gc.log, in: redis}]`,
 			func(s experiment.ServiceSpec) any { return s.Collect },
-			`[{"in":"redis","file":"/var/log/gc.log","within":10000000000,"keep":"gc.log"}]`},
-		{"scrape", `scrape: {url: ":8080/metrics", metrics: [a, b]}`, func(s experiment.ServiceSpec) any { return s.Scrape },
-			`[{"url":":8080/metrics","every":1000000000,"metrics":[{"name":"a","selector":"a"},{"name":"b","selector":"b"}]}]`},
-		{"scrape of series", `scrape: [{url: ":8080/m", every: 5s, metrics: {open: 'c{state="open",x="y"}', size: {of: heap, unit: B, better: lower}}}]`,
+			`[{"in":"redis","file":"/var/log/gc.log","within":10000000000,"keep":"gc.log"}]`,
+		},
+		{
+			"scrape", `scrape: {url: ":8080/metrics", metrics: [a, b]}`, func(s experiment.ServiceSpec) any { return s.Scrape },
+			`[{"url":":8080/metrics","every":1000000000,"metrics":[{"name":"a","selector":"a"},{"name":"b","selector":"b"}]}]`,
+		},
+		{
+			"scrape of series", `scrape: [{url: ":8080/m", every: 5s, metrics: {open: 'c{state="open",x="y"}', size: {of: heap, unit: B, better: lower}}}]`,
 			func(s experiment.ServiceSpec) any { return s.Scrape },
-			`[{"url":":8080/m","every":5000000000,"metrics":[{"name":"open","selector":"c{state=\"open\",x=\"y\"}"},{"name":"size","selector":"heap","unit":"B","better":"lower"}]}]`},
+			`[{"url":":8080/m","every":5000000000,"metrics":[{"name":"open","selector":"c{state=\"open\",x=\"y\"}"},{"name":"size","selector":"heap","unit":"B","better":"lower"}]}]`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := parse(t, edited(t, inApp, inApp+"      "+c.key+"\n"))
@@ -102,17 +126,27 @@ func TestServiceKeys(t *testing.T) {
 // TestSteps reads each key of a step.
 func TestSteps(t *testing.T) {
 	for _, c := range []struct{ step, want string }{
-		{`{in: redis, run: [redis-cli, info], regex: "threads:(?P<n>[0-9]+)", is: {n: "${threads}"}, at: after}`,
-			`[{"in":"redis","run":["redis-cli","info"],"regex":"threads:(?P\u003cn\u003e[0-9]+)","is":[{"name":"n","value":"${threads}"}],"when":"after","within":10000000000}]`},
-		{`{image: "curl:8", run: [curl, "${addr:redis:6379}"], has: ok, at: before, within: 3s}`,
-			`[{"image":"curl:8","run":["curl","${addr:redis:6379}"],"has":"ok","within":3000000000}]`},
+		{
+			`{in: redis, run: [redis-cli, info], regex: "threads:(?P<n>[0-9]+)", is: {n: "${threads}"}, at: after}`,
+			`[{"in":"redis","run":["redis-cli","info"],"regex":"threads:(?P\u003cn\u003e[0-9]+)","is":[{"name":"n","value":"${threads}"}],"when":"after","within":10000000000}]`,
+		},
+		{
+			`{image: "curl:8", run: [curl, "${addr:redis:6379}"], has: ok, at: before, within: 3s}`,
+			`[{"image":"curl:8","run":["curl","${addr:redis:6379}"],"has":"ok","within":3000000000}]`,
+		},
 		{`{log: started}`, `[{"log":"started","within":10000000000}]`},
-		{`{file: /etc/app.conf, has: "threads ${threads}", only: {threads: [8], latency: 2ms}}`,
-			`[{"file":"/etc/app.conf","has":"threads ${threads}","only":[{"factor":"threads","levels":["8"]},{"factor":"latency","levels":["2ms"]}],"within":10000000000}]`},
-		{`{run: [cat, sizes], csv: {size: bytes}, near: {size: "${threads} ± 5%"}}`,
-			`[{"run":["cat","sizes"],"csv":[{"name":"size","path":"bytes"}],"near":[{"name":"size","value":"${threads}","share":0.05}],"within":10000000000}]`},
-		{`{run: [cat], json: {a: .a}, near: {a: "-4+-0.1"}}`,
-			`[{"run":["cat"],"json":[{"name":"a","path":".a"}],"near":[{"name":"a","value":"-4","share":0.1}],"within":10000000000}]`},
+		{
+			`{file: /etc/app.conf, has: "threads ${threads}", only: {threads: [8], latency: 2ms}}`,
+			`[{"file":"/etc/app.conf","has":"threads ${threads}","only":[{"factor":"threads","levels":["8"]},{"factor":"latency","levels":["2ms"]}],"within":10000000000}]`,
+		},
+		{
+			`{run: [cat, sizes], csv: {size: bytes}, near: {size: "${threads} ± 5%"}}`,
+			`[{"run":["cat","sizes"],"csv":[{"name":"size","path":"bytes"}],"near":[{"name":"size","value":"${threads}","share":0.05}],"within":10000000000}]`,
+		},
+		{
+			`{run: [cat], json: {a: .a}, near: {a: "-4+-0.1"}}`,
+			`[{"run":["cat"],"json":[{"name":"a","path":".a"}],"near":[{"name":"a","value":"-4","share":0.1}],"within":10000000000}]`,
+		},
 	} {
 		t.Run(c.step, func(t *testing.T) {
 			m := parse(t, edited(t, confirms, "        - "+c.step+"\n"))
@@ -164,30 +198,48 @@ func TestTopKeys(t *testing.T) {
 		get       func(*experiment.Matrix) any
 		want      string
 	}{
-		{"prepare", `prepare: [{in: app, run: [seed]}, {image: "seed:1", run: [seed, "${addr:app:8080}"]}]`,
+		{
+			"prepare", `prepare: [{in: app, run: [seed]}, {image: "seed:1", run: [seed, "${addr:app:8080}"]}]`,
 			func(m *experiment.Matrix) any { return m.Prepare },
-			`[{"in":"app","run":["seed"],"within":600000000000},{"image":"seed:1","run":["seed","${addr:app:8080}"],"within":600000000000}]`},
-		{"collect", `collect: [{image: "du:1", run: [du], regex: "(?P<size>[0-9]+)", unit: B}]`,
+			`[{"in":"app","run":["seed"],"within":600000000000},{"image":"seed:1","run":["seed","${addr:app:8080}"],"within":600000000000}]`,
+		},
+		{
+			"collect", `collect: [{image: "du:1", run: [du], regex: "(?P<size>[0-9]+)", unit: B}]`,
 			func(m *experiment.Matrix) any { return m.Collect },
-			`[{"image":"du:1","run":["du"],"regex":"(?P\u003csize\u003e[0-9]+)","unit":"B","within":10000000000}]`},
-		{"metrics", `metrics: {per_core: {of: "throughput / app.cpu", unit: 1/s, better: higher}}`,
+			`[{"image":"du:1","run":["du"],"regex":"(?P\u003csize\u003e[0-9]+)","unit":"B","within":10000000000}]`,
+		},
+		{
+			"metrics", `metrics: {per_core: {of: "throughput / app.cpu", unit: 1/s, better: higher}}`,
 			func(m *experiment.Matrix) any { return m.Metrics },
-			`[{"name":"per_core","of":"throughput / app.cpu","unit":"1/s","better":"higher"}]`},
+			`[{"name":"per_core","of":"throughput / app.cpu","unit":"1/s","better":"higher"}]`,
+		},
 		{"requires", "requires: {cores: 8, memory: 16GiB}", func(m *experiment.Matrix) any { return m.Requires }, `{"cores":8,"memory":17179869184}`},
 		{"on_finish", "on_finish: [notify, done]", func(m *experiment.Matrix) any { return m.OnFinish }, `["notify","done"]`},
 		{"sweep as it is anyway", "sweep: one-at-a-time", func(m *experiment.Matrix) any { return m.Design }, `{}`},
-		{"sweep of a grid", "sweep: grid\nexcept: [{threads: 8, latency: 2ms}]", func(m *experiment.Matrix) any { return m.Design },
-			`{"kind":"grid","except":[{"settings":[{"factor":"threads","level":"8"},{"factor":"latency","level":"2ms"}]}]}`},
-		{"cells alone", "cells: [{threads: 8, latency: 2ms}]", func(m *experiment.Matrix) any { return m.Design },
-			`{"kind":"cells","cells":[{"settings":[{"factor":"threads","level":"8"},{"factor":"latency","level":"2ms"}]}]}`},
-		{"cells beside", "sweep: one-at-a-time\ncells: [{threads: 8, latency: 2ms}]", func(m *experiment.Matrix) any { return labels(m) },
-			`["baseline","control","threads=8","latency=2ms","threads=8,latency=2ms"]`},
-		{"interactions", "interactions: [[threads, latency]]", func(m *experiment.Matrix) any { return labels(m) },
-			`["baseline","control","threads=8","latency=2ms","threads=8,latency=2ms"]`},
-		{"stages", "stages: [{name: first}, {name: second, baseline: {latency: 2ms}}]", func(m *experiment.Matrix) any { return m.Design.Stages },
-			`[{"name":"first"},{"name":"second","baseline":[{"factor":"latency","level":"2ms"}]}]`},
-		{"across", "across: [latency]", func(m *experiment.Matrix) any { return labels(m) },
-			`["baseline latency=200us","baseline latency=2ms","control latency=200us","control latency=2ms","threads=8 latency=200us","threads=8 latency=2ms"]`},
+		{
+			"sweep of a grid", "sweep: grid\nexcept: [{threads: 8, latency: 2ms}]", func(m *experiment.Matrix) any { return m.Design },
+			`{"kind":"grid","except":[{"settings":[{"factor":"threads","level":"8"},{"factor":"latency","level":"2ms"}]}]}`,
+		},
+		{
+			"cells alone", "cells: [{threads: 8, latency: 2ms}]", func(m *experiment.Matrix) any { return m.Design },
+			`{"kind":"cells","cells":[{"settings":[{"factor":"threads","level":"8"},{"factor":"latency","level":"2ms"}]}]}`,
+		},
+		{
+			"cells beside", "sweep: one-at-a-time\ncells: [{threads: 8, latency: 2ms}]", func(m *experiment.Matrix) any { return labels(m) },
+			`["baseline","control","threads=8","latency=2ms","threads=8,latency=2ms"]`,
+		},
+		{
+			"interactions", "interactions: [[threads, latency]]", func(m *experiment.Matrix) any { return labels(m) },
+			`["baseline","control","threads=8","latency=2ms","threads=8,latency=2ms"]`,
+		},
+		{
+			"stages", "stages: [{name: first}, {name: second, baseline: {latency: 2ms}}]", func(m *experiment.Matrix) any { return m.Design.Stages },
+			`[{"name":"first"},{"name":"second","baseline":[{"factor":"latency","level":"2ms"}]}]`,
+		},
+		{
+			"across", "across: [latency]", func(m *experiment.Matrix) any { return labels(m) },
+			`["baseline latency=200us","baseline latency=2ms","control latency=200us","control latency=2ms","threads=8 latency=200us","threads=8 latency=2ms"]`,
+		},
 		{"control", "control: false", func(m *experiment.Matrix) any { return labels(m) }, `["baseline","threads=8","latency=2ms"]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -266,22 +318,31 @@ func TestLoadKeys(t *testing.T) {
 		judge   string // by what: the metric and the service levels
 	}{
 		{name: "none", replace: []string{"\n  to: app:8080\n" + asked + shape, " none\n", "metric: throughput", "metric: redis.ready_seconds"}, want: `{"none":true,"keep_alive":false}`, judge: "redis.ready_seconds"},
-		{name: "open", replace: []string{"closed: {users: 64}", "open: {rate: 9/s, arrivals: poisson, when_full: queue}\n  streams: [{after: 2s, open: {rate: 1/s, arrivals: constant, when_full: drop}}]"},
+		{
+			name: "open", replace: []string{"closed: {users: 64}", "open: {rate: 9/s, arrivals: poisson, when_full: queue}\n  streams: [{after: 2s, open: {rate: 1/s, arrivals: constant, when_full: drop}}]"},
 			want: `{"service":"app","port":8080,"requests":[{"method":"GET","path":"/x?user=${random:1..9}"}],"open":{"rate":"9/s","in_flight":"1000","arrivals":"poisson","when_full":"queue"},` +
-				`"streams":[{"after":"2s","open":{"rate":"1/s","in_flight":"1000"}}],"ramp":"0s","warmup":{"for":"1s"},"measure":{"for":"4s"},"timeout":"10s","keep_alive":true}`},
-		{name: "steady and fixed work", replace: []string{"warmup: 1s", "warmup: {until: steady, at_least: 1s}", "measure: 4s", "measure: {requests: 5000}\n  connections: 8\n  keep_alive: false\n  timeout: 1s"},
+				`"streams":[{"after":"2s","open":{"rate":"1/s","in_flight":"1000"}}],"ramp":"0s","warmup":{"for":"1s"},"measure":{"for":"4s"},"timeout":"10s","keep_alive":true}`,
+		},
+		{
+			name: "steady and fixed work", replace: []string{"warmup: 1s", "warmup: {until: steady, at_least: 1s}", "measure: 4s", "measure: {requests: 5000}\n  connections: 8\n  keep_alive: false\n  timeout: 1s"},
 			want: `{"service":"app","port":8080,"requests":[{"method":"GET","path":"/x?user=${random:1..9}"}],"closed":{"users":"64","think":"0s"},` +
-				`"ramp":"0s","warmup":{"until":"steady","at_least":"1s","at_most":"60s"},"measure":{"requests":"5000","at_most":"10m0s"},"timeout":"1s","connections":"8","keep_alive":false}`},
-		{name: "requests", replace: []string{request, `requests:
+				`"ramp":"0s","warmup":{"until":"steady","at_least":"1s","at_most":"60s"},"measure":{"requests":"5000","at_most":"10m0s"},"timeout":"1s","connections":"8","keep_alive":false}`,
+		},
+		{
+			name: "requests", replace: []string{request, `requests:
     - {name: search, weight: 9, path: /s, headers: {Accept: "*/*", X-User: "${random:1..5}"}, expect: {status: [200, 3xx], has: ok}, slo: {p95: 300ms, max: 2s}}
     - {name: buy, method: POST, path: /b, body: "x=${random:1..2}", slo: {p99: 1s}}`},
 			want: `{"service":"app","port":8080,"requests":[` +
 				`{"name":"search","weight":"9","method":"GET","path":"/s","headers":[{"name":"Accept","value":"*/*"},{"name":"X-User","value":"${random:1..5}"}],"expect":{"status":["200","3xx"],"has":"ok"}},` +
 				`{"name":"buy","method":"POST","path":"/b","body":"x=${random:1..2}"}],"closed":{"users":"64","think":"0s"},"ramp":"0s","warmup":{"for":"1s"},"measure":{"for":"4s"},"timeout":"10s","keep_alive":true}`,
-			judge: `throughput [{"metric":"latency_p95{search}","limit":0.3},{"metric":"latency_max{search}","limit":2},{"metric":"latency_p99{buy}","limit":1}]`},
-		{name: "one request with a service level", replace: []string{`"/x?user=${random:1..9}"}`, `/, slo: {p50: 1ms}}`},
-			judge: `throughput [{"metric":"latency_p50","limit":0.001}]`},
-		{name: "phases", replace: []string{shape, `  phases:
+			judge: `throughput [{"metric":"latency_p95{search}","limit":0.3},{"metric":"latency_max{search}","limit":2},{"metric":"latency_p99{buy}","limit":1}]`,
+		},
+		{
+			name: "one request with a service level", replace: []string{`"/x?user=${random:1..9}"}`, `/, slo: {p50: 1ms}}`},
+			judge: `throughput [{"metric":"latency_p50","limit":0.001}]`,
+		},
+		{
+			name: "phases", replace: []string{shape, `  phases:
     - {name: calm, closed: {users: 4}, for: 2s}
     - {name: spike, open: {rate: 9/s}, ramp: 1s, measure: true}
     - {name: rest, idle: true, for: 3s}
@@ -291,7 +352,8 @@ func TestLoadKeys(t *testing.T) {
 				`{"name":"calm","closed":{"users":"4","think":"0s"},"for":"2s","ramp":"0s"},` +
 				`{"name":"spike","open":{"rate":"9/s","in_flight":"1000"},"for":"20s","ramp":"1s","measure":true},` +
 				`{"name":"rest","for":"3s","ramp":"0s"},{"name":"after","open":{"rate":"9/s","in_flight":"1000"},"for":"5s","ramp":"0s","measure":true}],"timeout":"10s","keep_alive":true}`,
-			judge: `spike:throughput [{"metric":"spike:latency_p50","limit":0.001},{"metric":"after:latency_p50","limit":0.001}]`},
+			judge: `spike:throughput [{"metric":"spike:latency_p50","limit":0.001},{"metric":"after:latency_p50","limit":0.001}]`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := parse(t, edited(t, c.replace...))

@@ -18,22 +18,28 @@ import (
 	"github.com/ceteris/ceteris/matrices"
 )
 
-// TestGolden pins the normalised form, defaults filled in, and the identity. A
+// TestGolden pins the normalised form, defaults filled in, and the identity, of a small
+// matrix and of one that has every key. A
 // change of either makes other sweeps of the matrices that people have.
 func TestGolden(t *testing.T) {
-	m := parse(t, string(readFile(t, "testdata/base.yaml")))
-	got, err := json.MarshalIndent(m, "", "\t")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got = append(got, "\nsweep "+m.Hash()+"\n"...)
-	if *update {
-		if err := os.WriteFile("testdata/base.golden", got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(string(got), string(readFile(t, "testdata/base.golden"))); diff != "" {
-		t.Errorf("matrix (-got +want):\n%s", diff)
+	for _, name := range []string{"base", "whole"} {
+		t.Run(name, func(t *testing.T) {
+			m := parse(t, string(readFile(t, "testdata/"+name+".yaml")))
+			got, err := json.MarshalIndent(m, "", "\t")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, "\nsweep "+m.Hash()+"\n"...)
+			golden := "testdata/" + name + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(got), string(readFile(t, golden))); diff != "" {
+				t.Errorf("matrix (-got +want):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -104,18 +104,36 @@ func TestValidateAsProcesses(t *testing.T) {
 		replace []string
 		want    string
 	}{
-		{"replicas", []string{inApp, inApp + "      replicas: 2\n"},
-			"m.yaml:19:17: subject.services.app.replicas: 2 replicas, and a process listens on a port alone (runner: docker starts them)"},
-		{"context", []string{"{go: ../cmd/app}", "{context: ../app}"},
-			"m.yaml:16:14: subject.services.app.build.context: makes an image, which the process runner cannot start (add process: {build: {go: DIR}} or process: {command: [...]})"},
-		{"literal path", []string{inApp, inApp + "      files: {/etc/app.conf: x}\n      command: [--config=/etc/app.conf, /etc/app.config]\n"},
-			"m.yaml:20:17: subject.services.app.command[0]: /etc/app.conf is not there for a process (write ${file:/etc/app.conf})"},
-		{"literal path below a volume", []string{inApp, inApp + "      volumes: [\"data:/data\"]\n", `THREADS: "${threads}"`, `THREADS: "${threads}:/data/x"`},
-			"m.yaml:23:18: subject.services.app.env.THREADS: /data is not there for a process (write ${file:/data})"},
-		{"step by an image", []string{confirms, "        - {image: \"curl:8\", run: [curl], has: ok}\n"},
-			"m.yaml:26:11: subject.services.app.confirm[0].image: the process runner starts no image (runner: docker does)"},
-		{"top step by an image", []string{atTop, "prepare: [{image: \"seed:1\", run: [seed]}]\n"},
-			"m.yaml:38:11: prepare[0].image: the process runner starts no image (runner: docker does)"},
+		{
+			"replicas",
+			[]string{inApp, inApp + "      replicas: 2\n"},
+			"m.yaml:19:17: subject.services.app.replicas: 2 replicas, and a process listens on a port alone (runner: docker starts them)",
+		},
+		{
+			"context",
+			[]string{"{go: ../cmd/app}", "{context: ../app}"},
+			"m.yaml:16:14: subject.services.app.build.context: makes an image, which the process runner cannot start (add process: {build: {go: DIR}} or process: {command: [...]})",
+		},
+		{
+			"literal path",
+			[]string{inApp, inApp + "      files: {/etc/app.conf: x}\n      command: [--config=/etc/app.conf, /etc/app.config]\n"},
+			"m.yaml:20:17: subject.services.app.command[0]: /etc/app.conf is not there for a process (write ${file:/etc/app.conf})",
+		},
+		{
+			"literal path below a volume",
+			[]string{inApp, inApp + "      volumes: [\"data:/data\"]\n", `THREADS: "${threads}"`, `THREADS: "${threads}:/data/x"`},
+			"m.yaml:23:18: subject.services.app.env.THREADS: /data is not there for a process (write ${file:/data})",
+		},
+		{
+			"step by an image",
+			[]string{confirms, "        - {image: \"curl:8\", run: [curl], has: ok}\n"},
+			"m.yaml:26:11: subject.services.app.confirm[0].image: the process runner starts no image (runner: docker does)",
+		},
+		{
+			"top step by an image",
+			[]string{atTop, "prepare: [{image: \"seed:1\", run: [seed]}]\n"},
+			"m.yaml:38:11: prepare[0].image: the process runner starts no image (runner: docker does)",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := parse(t, edited(t, c.replace...))

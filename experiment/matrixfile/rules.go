@@ -89,6 +89,8 @@ func (r *reader) judge(v *value, load experiment.LoadSpec) experiment.Settings {
 	return out
 }
 
+func guardShape() shape { return shape{known: words("above")} }
+
 // mainMetric is what is compared where the matrix names nothing: nothing without load.
 func mainMetric(l experiment.LoadSpec) string {
 	if l.None {
@@ -122,7 +124,7 @@ func (r *reader) guard(f field) experiment.GuardSetting {
 		r.oneOf(f.value, "", []string{"off"}, nil)
 		return experiment.GuardSetting{Off: true}
 	}
-	o := r.object(f.value, shape{known: words("above")})
+	o := r.object(f.value, guardShape())
 	r.require(f.value, o, "above")
 	if !movable && o["above"] != nil {
 		r.faultAt(o["above"], "it can be turned off", "guard %s has no threshold", f.name)
