@@ -1,8 +1,6 @@
 package step
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -148,23 +146,15 @@ func askLog(ctx context.Context, s experiment.Step, t Target) ([]byte, string, e
 		return nil, "", fmt.Errorf("read log: %w", err)
 	}
 	defer r.Close()
-	times, seen := max(s.Times, 1), 0
-	var matched bytes.Buffer
-	for lines := bufio.NewReader(r); ; {
-		line, err := lines.ReadBytes('\n')
-		if pattern.Match(bytes.TrimRight(line, "\r\n")) { // so that $ is the end of a line
-			seen++
-			matched.Write(line)
-		}
-		if seen >= times {
-			return matched.Bytes(), "", nil
-		}
-		if errors.Is(err, io.EOF) {
-			return nil, fmt.Sprintf("the log matched %q %d times of %d", s.Log, seen, times), nil
-		}
-		if err != nil {
-			return nil, "", fmt.Errorf("read log: %w", err)
-		}
+	seen := 0
+	matched, err := matches(r, pattern, max(s.Times, 1), func() { seen++ })
+	switch {
+	case err == nil:
+		return matched, "", nil
+	case errors.Is(err, io.EOF):
+		return nil, tooFew(s, seen), nil
+	default:
+		return nil, "", fmt.Errorf("read log: %w", err)
 	}
 }
 

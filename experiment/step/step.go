@@ -20,12 +20,13 @@ import (
 
 // Target is the service that a step asks.
 type Target struct {
-	Name string
-	Addr func(port int) (string, error)                   // HOST:PORT as reached by the conductor, for a declared port
-	Exec experiment.Execer                                // nil where commands cannot run
-	Logs func(ctx context.Context) (io.ReadCloser, error) // all output so far
-	Gone func() (experiment.Exit, bool)                   // whether the service has ended; nil: unknown
-	Owns func(addr string) bool                           // whether the listening socket at HOST:PORT is the service's own; nil: not asked
+	Name   string
+	Addr   func(port int) (string, error)                   // HOST:PORT as reached by the conductor, for a declared port
+	Exec   experiment.Execer                                // nil where commands cannot run
+	Logs   func(ctx context.Context) (io.ReadCloser, error) // all output so far
+	Follow func(ctx context.Context) (io.ReadCloser, error) // all output so far and to come, until the service or ctx ends; nil: Await reads Logs again and again
+	Gone   func() (experiment.Exit, bool)                   // whether the service has ended; nil: unknown
+	Owns   func(addr string) bool                           // whether the listening socket at HOST:PORT is the service's own; nil: not asked
 }
 
 // Answer is what a step came to.
@@ -110,8 +111,17 @@ func Await(ctx context.Context, s experiment.Step, t Target, poll time.Duration)
 	defer deadline.Stop()
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
+	attempt := func(ctx context.Context) error { return try(ctx, s, t) }
+	if s.Log != "" && t.Follow != nil {
+		w, err := watchLog(s, t)
+		if err != nil {
+			return err
+		}
+		defer w.stop()
+		attempt = w.try
+	}
 	for {
-		err := try(ctx, s, t)
+		err := attempt(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -252,10 +252,11 @@ func (p *proc) awaitReady(ctx context.Context) error {
 		return ctx.Err()
 	}
 	err := step.Await(ctx, *p.service.Ready, step.Target{
-		Name: p.service.Name,
-		Addr: func(port int) (string, error) { return p.Addr(port, experiment.FromConductor) },
-		Exec: p,
-		Logs: p.output,
+		Name:   p.service.Name,
+		Addr:   func(port int) (string, error) { return p.Addr(port, experiment.FromConductor) },
+		Exec:   p,
+		Logs:   p.output,
+		Follow: p.followAll,
 		Gone: func() (experiment.Exit, bool) {
 			exit, ended, _ := p.end()
 			return exit, ended

@@ -40,8 +40,8 @@ var errRotated = errors.New("its log was rotated, and lines of the window are go
 // it that is still there proves that none is; without one, the log must be too short
 // for a rotation.
 func (p *proc) checkRotated(ctx context.Context, from time.Time) error {
-	first, any, err := p.firstLine(ctx)
-	if err != nil || !any || first.Before(from) {
+	first, found, err := p.firstLine(ctx)
+	if err != nil || !found || first.Before(from) {
 		return err
 	}
 	all, err := p.countBetween(ctx, first, time.Now().Add(time.Hour))
@@ -59,7 +59,7 @@ func (p *proc) checkRotated(ctx context.Context, from time.Time) error {
 func mostOnDisk(v experiment.LogVolume) int64 { return 6*v.Bytes + 128*(v.Lines+1) }
 
 // firstLine gives the time of the oldest line that is there.
-func (p *proc) firstLine(ctx context.Context) (at time.Time, any bool, err error) {
+func (p *proc) firstLine(ctx context.Context) (at time.Time, found bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	res, err := p.api.ContainerLogs(ctx, p.id, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Timestamps: true})

@@ -33,6 +33,13 @@ func (p *proc) output(ctx context.Context) (io.ReadCloser, error) {
 	}), nil
 }
 
+// followAll is output, and whatever comes until the container ends.
+func (p *proc) followAll(ctx context.Context) (io.ReadCloser, error) {
+	return p.pipe(ctx, func(ctx context.Context, w io.Writer) error {
+		return p.copyLogs(ctx, w, w, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Follow: true})
+	}), nil
+}
+
 // pipe gives what write writes; closing the reader ends write.
 func (p *proc) pipe(ctx context.Context, write func(context.Context, io.Writer) error) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)

@@ -191,11 +191,7 @@ func (p *proc) Logs(ctx context.Context, follow bool) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("follow output of service %s: only a generator's can be followed", p.service.Name)
 	}
 	if follow {
-		f, err := os.Open(p.files.paths[0])
-		if err != nil {
-			return nil, fmt.Errorf("follow output of service %s: %w", p.service.Name, err)
-		}
-		return &follower{ctx: ctx, file: f, ended: p.ended}, nil
+		return p.followAll(ctx)
 	}
 	var all joined
 	for _, path := range p.files.paths {
@@ -208,6 +204,16 @@ func (p *proc) Logs(ctx context.Context, follow bool) (io.ReadCloser, error) {
 	}
 	all.Reader = io.MultiReader(all.readers...)
 	return &all, nil
+}
+
+// followAll reads the first file until the service ends: all output of a service that
+// is no generator.
+func (p *proc) followAll(ctx context.Context) (io.ReadCloser, error) {
+	f, err := os.Open(p.files.paths[0])
+	if err != nil {
+		return nil, fmt.Errorf("follow output of service %s: %w", p.service.Name, err)
+	}
+	return &follower{ctx: ctx, file: f, ended: p.ended}, nil
 }
 
 // joined reads files one after the other.

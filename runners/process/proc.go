@@ -261,11 +261,12 @@ func (p *proc) terminate(ctx context.Context) error {
 // target is the service as its steps see it.
 func (p *proc) target() step.Target {
 	return step.Target{
-		Name: p.service.Name,
-		Addr: func(port int) (string, error) { return p.Addr(port, experiment.FromConductor) },
-		Exec: p,
-		Logs: func(ctx context.Context) (io.ReadCloser, error) { return p.Logs(ctx, false) },
-		Gone: p.gone,
-		Owns: p.owns,
+		Name:   p.service.Name,
+		Addr:   func(port int) (string, error) { return p.Addr(port, experiment.FromConductor) },
+		Exec:   p,
+		Logs:   func(ctx context.Context) (io.ReadCloser, error) { return p.Logs(ctx, false) },
+		Follow: p.followAll,
+		Gone:   p.gone,
+		Owns:   p.owns,
 	}
 }
