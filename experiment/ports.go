@@ -28,7 +28,7 @@ type Host struct {
 	Engine   string   `json:"engine"` // name and version; empty for process
 	Local    bool     `json:"local"`  // the engine runs on this host's kernel
 	Enforces Enforces `json:"enforces"`
-	StateDir string   `json:"state_dir,omitempty"`
+	StateDir string   `json:"state_dir,omitempty"` // where runs write, if that is on this machine
 }
 
 // Enforces says which limits a runner puts into force here.

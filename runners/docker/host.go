@@ -62,7 +62,7 @@ func describe(info system.Info, local bool) experiment.Host {
 	if !local {
 		return h
 	}
-	h.CPU = cpuModel()
+	h.CPU, h.StateDir = cpuModel(), info.DockerRootDir
 	if boot, err := experiment.BootID(); err == nil {
 		h.Boot = boot
 	}
