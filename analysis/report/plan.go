@@ -103,7 +103,7 @@ func (v PlanView) remarks() []remark {
 	}
 	var cut []string
 	if v.Cut != nil {
-		cut = []string{v.Cut.Change + ": " + Duration(v.Cut.Duration)}
+		cut = []string{v.Cut.Change + ", then " + Duration(v.Cut.Duration)}
 	}
 	return filled(
 		remark{title: "design", lines: v.design()},

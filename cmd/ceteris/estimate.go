@@ -53,10 +53,11 @@ func (c costs) basis() string {
 	return fmt.Sprintf("assumed: %s a run and %s a service beside the load", report.Duration(c.beside), report.Duration(c.ready))
 }
 
-// besideLoad is how long runs of a matrix took without what their load took: from its
-// first slice to the end of the window, or to the last slice.
+// besideLoad is how long runs of a matrix took without what their load was to take:
+// from its first slice to the end of the window, or, where phases may follow that, to
+// the last slice. The end of what was still under way is thus beside the load.
 const besideLoad = `
-SELECT count(*), avg(took - max(window - first * 1000000, (last - first) * 1000000))
+SELECT count(*), avg(took - max(window - first * 1000000, ? * (last - first) * 1000000))
 FROM (
     SELECT r.ended - r.began AS took, coalesce(r.window_ns, 0) AS window,
            min(0, coalesce((SELECT min(p.at_ms) FROM series p WHERE p.run = r.id AND p.service = ''), 0)) AS first,
@@ -101,7 +102,11 @@ func (a *app) earlierCosts(ctx context.Context, m *experiment.Matrix) (costs, er
 	if n, ok := all[0].(int64); ok && n >= tellingBytes {
 		c.bytes = file.Size() / n
 	}
-	taken, err := row(besideLoad, m.Name, m.Runner, earlierRuns)
+	phases := 0
+	if m.Load.Phases != nil {
+		phases = 1
+	}
+	taken, err := row(besideLoad, phases, m.Name, m.Runner, earlierRuns)
 	if err != nil {
 		return c, err
 	}
@@ -211,7 +216,10 @@ func (f *forecast) cut(cells []experiment.Cell) (*report.Cut, error) {
 		try("a window half as long", cells, rounds, halfWindow),
 	)
 	for _, c := range f.lesser() {
-		err = errors.Join(err, try(c.change, c.m.Cells(), rounds, unchanged))
+		left := c.m.Cells()
+		if slices.ContainsFunc(left, func(c experiment.Cell) bool { return len(c.Off) > 0 }) { // else nothing is asked any more
+			err = errors.Join(err, try(c.change, left, rounds, unchanged))
+		}
 	}
 	if err != nil || best.Change == "" {
 		return nil, err
