@@ -54,7 +54,7 @@ func (m *Matrix) countable() bool {
 // checkDesign wants every factor and level that the design names, and everything that
 // it says to mean something.
 func (m *Matrix) checkDesign(f *faults) {
-	d := m.Design
+	d, before := m.Design, len(f.list)
 	if n := m.MostCells(); n > MaxCells {
 		f.add(Pos{File: m.Origin.File}, "factors", "", "%d cells, more than %d", n, MaxCells)
 	}
@@ -89,7 +89,7 @@ func (m *Matrix) checkDesign(f *faults) {
 			f.add(fa.At, "factors."+m.Factors[i].Name+".only", "", "a factor exists at another factor's levels, not at its own")
 		}
 	}
-	if len(f.list) == 0 && m.countable() {
+	if len(f.list) == before && m.countable() {
 		m.checkExcept(f)
 	}
 }

@@ -9,5 +9,11 @@
 // but this version lacks (the fault wraps experiment.ErrNotYet), and those that
 // are refused for good, with the reason.
 //
-// The package opens no other file than the matrix, and resolves no reference.
+// Levels that put something else in place (set) are read by what they make: for each
+// combination of them that occurs in a cell, subject and load with the overlays put over
+// what is declared are read by the same reader, and their faults stand where the overlay
+// does.
+//
+// Beside the matrix the package opens only what its load names: bodies ("@file") and
+// data. It resolves no reference.
 package matrixfile

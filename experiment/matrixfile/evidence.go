@@ -1,6 +1,7 @@
 package matrixfile
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -41,14 +42,17 @@ func (r *reader) collect(v *value) []experiment.Collect {
 			Step:  r.step(item, o, experiment.DefaultConfirmWithin),
 			Delta: r.list(o["delta"], "as in [hits]"),
 		}
-		if o["every"] != nil {
-			c.Every = r.every(o["every"])
-		}
 		c.Unit, c.Better = r.unit(o["unit"]), r.better(o["better"])
 		c.Keep, _ = r.plain(o["keep"])
 		c.Moments = r.moments(o["at"])
-		if o["at"] == nil && len(c.Delta) > 0 {
+		switch {
+		case o["at"] == nil && len(c.Delta) > 0:
 			c.Moments = []experiment.Moment{experiment.MomentStart, experiment.MomentEnd}
+		case slices.Equal(c.Moments, []experiment.Moment{experiment.MomentEnd}):
+			c.Moments = nil // said or not, it is the same
+		}
+		if o["every"] != nil || slices.Contains(c.Moments, experiment.MomentDuring) {
+			c.Every = r.every(o["every"])
 		}
 		out = append(out, c)
 	}

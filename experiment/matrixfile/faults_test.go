@@ -107,7 +107,7 @@ func TestFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(cases) < 60 {
+	if len(cases) < 200 {
 		t.Errorf("%d cases only", len(cases))
 	}
 }

@@ -181,7 +181,7 @@ func TestBuildOfContext(t *testing.T) {
 // TestJob reads a service that ends.
 func TestJob(t *testing.T) {
 	for _, c := range []struct{ key, want string }{
-		{"job: true", "true 0s"}, {"job: {within: 30m}", "true 30m0s"}, {"job: false", "false 0s"},
+		{"job: true", "true 10m0s"}, {"job: {within: 30m}", "true 30m0s"}, {"job: false", "false 0s"},
 	} {
 		m := parse(t, edited(t, "    app:\n", "    seed:\n      image: seed:1\n      needs: [redis]\n      "+c.key+"\n    app:\n"))
 		s := m.Subject.Services[1]

@@ -160,12 +160,15 @@ func jobShape() shape { return shape{known: words("within")} }
 // job reads whether a service is one, or how long it may take.
 func (r *reader) job(v *value) (job bool, within time.Duration) {
 	if v == nil || v.kind != mapping {
-		return r.boolean(v, false), 0
+		if job = r.boolean(v, false); job {
+			within = experiment.DefaultJobWithin
+		}
+		return job, within
 	}
 	o := r.object(v, jobShape())
 	r.require(v, o, "within")
-	within = r.duration(o["within"], 0)
-	if o["within"] != nil && within < time.Millisecond && o["within"].kind == scalar {
+	within = r.duration(o["within"], experiment.DefaultJobWithin)
+	if within < time.Millisecond {
 		r.faultAt(o["within"], "", "%q is shorter than 1ms", o["within"].text)
 	}
 	return true, within
