@@ -80,7 +80,7 @@ func (s *sweep) begin(ctx context.Context) error {
 	}
 	var err error
 	s.head, err = s.Store.BeginSweep(ctx, experiment.SweepSpec{
-		Matrix: m, Hash: m.Hash(), Cells: cells, Rounds: rounds, New: s.req.New,
+		Matrix: m, Hash: m.Hash(), Cells: cells, Ladders: m.Ladders(), Rounds: rounds, New: s.req.New,
 		Placement: s.placement, Host: s.host, Images: s.images, Invocation: s.req.Invocation,
 	})
 	if err != nil {
