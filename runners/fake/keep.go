@@ -25,6 +25,7 @@ func (e *env) makeRoom(service string) error {
 	}
 	select {
 	case <-p.ended:
+		p.working.Wait()
 		delete(e.procs, service)
 		return nil
 	default:

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ type proc struct {
 	service   experiment.Service
 	behaviour Behaviour
 	files     map[string]string
+	pages     string // HOST:PORT of its server; empty: none
 	began     time.Time
 	out       *output
 	timer     *time.Timer // of the end that the script plans
@@ -105,7 +107,7 @@ func (p *proc) until(at time.Time) bool {
 	}
 }
 
-// address is the same for all vantages: nobody listens there.
+// address is the same for all vantages: nobody listens there, unless there are pages.
 func address(s experiment.Service, port int) (string, bool) {
 	return net.JoinHostPort(s.Name+".invalid", strconv.Itoa(port)), slices.Contains(s.Ports, port)
 }
@@ -132,7 +134,7 @@ func (p *proc) Addr(port int, _ experiment.Vantage) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("service %s declares no port %d", p.service.Name, port)
 	}
-	return addr, nil
+	return cmp.Or(p.pages, addr), nil
 }
 
 // Logs implements experiment.Proc.

@@ -178,6 +178,9 @@ func (e *env) start(ctx context.Context, s experiment.Service) (*proc, error) {
 		runner: e.runner, n: e.run.N, service: s, behaviour: b, files: files,
 		began: time.Now(), out: newOutput(), ended: make(chan struct{}),
 	}
+	if err := p.servePages(ctx); err != nil {
+		return nil, err
+	}
 	e.runner.happened(1, "launch %d %s", p.n, s.Name)
 	e.procs[s.Name] = p
 	p.out.write(false, b.Stdout)

@@ -5,9 +5,13 @@
 // testing/synctest bubble, where a sweep of hours takes no time. The generator
 // speaks the real protocol, so everything that reads it is tested too.
 //
-// What is not done: services answer no requests. Steps that run a command are
-// answered by Behaviour.Exec, those that read a file by Behaviour.Files; steps over
-// HTTP cannot be. A volume holds one text instead of files.
+// Steps that run a command are answered by Behaviour.Exec, those that read a file by
+// Behaviour.Files. Those over HTTP, and scrapes, are answered by Behaviour.Pages from a
+// real server on loopback: whoever uses it gives up the bubble, in which no time would
+// pass while a server waits.
+//
+// What is not done: services without pages answer no requests. A volume holds one text
+// instead of files.
 package fake
 
 import (
@@ -76,6 +80,7 @@ type Behaviour struct {
 	Counters   map[experiment.Counter]float64       // further counters, as they stand
 	Exec       func([]string) experiment.ExecResult // nil: every command succeeds, silently
 	Files      map[string]string                    // beside those that are declared
+	Pages      map[string]string                    // bodies that it answers with over HTTP, by path; not in a bubble of synctest
 	Volumes    map[string]string                    // contents of its volumes when they are saved, by name; others are as restored, or empty
 }
 

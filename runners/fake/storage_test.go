@@ -2,6 +2,8 @@ package fake_test
 
 import (
 	"bytes"
+	"io"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,5 +95,47 @@ func TestVolumesAreScripted(t *testing.T) {
 	}
 	if diff := cmp.Diff(r.Events(), events); diff != "" {
 		t.Errorf("events (-got +want):\n%s", diff)
+	}
+}
+
+func TestPages(t *testing.T) {
+	r := fake.New(fake.Script{Service: func(fake.Run, experiment.Service) fake.Behaviour {
+		return fake.Behaviour{Pages: map[string]string{"/metrics": "up 1\n"}}
+	}})
+	env, err := r.Open(t.Context(), experiment.RunKey{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := env.Launch(t.Context(), experiment.Service{Name: "app", Ports: []int{80}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, err := p.Addr(80, experiment.FromConductor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(path string) (int, string) {
+		resp, err := http.Get("http://" + addr + path)
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		return resp.StatusCode, string(b)
+	}
+	if code, body := get("/metrics"); code != 200 || body != "up 1\n" {
+		t.Errorf("got %d %q", code, body)
+	}
+	if code, _ := get("/other"); code != 404 {
+		t.Errorf("a page that is not there: got %d", code)
+	}
+	if err := env.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if code, body := get("/metrics"); code != 0 {
+		t.Errorf("after close: got %d %q", code, body)
 	}
 }
