@@ -83,6 +83,30 @@ func TestMetricsThatARunObserves(t *testing.T) {
 	}
 	nolinks := func(m *Matrix) { m.Subject.Links = nil }
 	as := func(runner string) func(*Matrix) { return func(m *Matrix) { m.Runner = runner } }
+	named := func(m *Matrix) {
+		m.Load.Requests[0].Name = "search"
+		m.Metrics = []Derived{{Name: "per_core", Of: "throughput / app.cpu"}}
+		m.Collect = []Collect{{Step: Step{Image: Literal("du:1"), CSV: []Extract{{Name: "disk", Path: "n"}}}}}
+		m.Subject.Services[1].Collect = []Collect{
+			{Step: Step{JSON: []Extract{{Name: "hits", Path: ".hits"}}}},
+			{Step: Step{In: "redis", Regex: "(?P<keys>[0-9]+)"}},
+		}
+		m.Subject.Services[1].Scrape = []Scrape{{Metrics: []ScrapeMetric{{Name: "heap"}}}}
+	}
+	phases := func(m *Matrix) {
+		named(m)
+		m.Load.Closed = nil
+		m.Load.Phases = []PhaseSpec{{Name: "calm"}, {Name: "spike", Measure: true}}
+	}
+	ladder := func(m *Matrix) {
+		open(m)
+		m.Load.Open.Rate, m.Design.Across = mustParse("${threads}/s"), []string{"threads"}
+	}
+	none := func(m *Matrix) {
+		named(m)
+		m.Load = LoadSpec{None: true}
+		m.Subject.Services[0].Job = true
+	}
 	for _, c := range []struct {
 		metric string
 		edit   func(*Matrix)
@@ -115,6 +139,33 @@ func TestMetricsThatARunObserves(t *testing.T) {
 		{"linkproxy.cpu", as(RunnerProcess), true},
 		{"linkproxy.cpu", nolinks, false},
 		{"nobody.cpu", as(RunnerProcess), false},
+		{"latency_p95{search}", named, true},
+		{"latency_p95{search}", as(RunnerDocker), false},
+		{"latency_p95{find}", named, false},
+		{"app.cpu{search}", named, false},
+		{"per_core", named, true},
+		{"disk", named, true},
+		{"app.hits", named, true},
+		{"app.disk", named, false},
+		{"app.keys", named, false},
+		{"redis.keys", named, true},
+		{"app.heap", named, true},
+		{"spike:throughput", phases, true},
+		{"spike:latency_p95{search}", phases, true},
+		{"spike:app.cpu", phases, true},
+		{"calm:throughput", phases, false},
+		{"peak:throughput", phases, false},
+		{"throughput", phases, false},
+		{"spike:throughput", named, false},
+		{"ceiling", ladder, true},
+		{"ceiling", open, false},
+		{"app.ready_seconds", none, true},
+		{"app.hits", none, true},
+		{"app.cpu", none, false},
+		{"redis.duration", none, true},
+		{"redis.ready_seconds", none, false},
+		{"generator.cpu", none, false},
+		{"throughput", none, false},
 		{".cpu", as(RunnerProcess), false},
 		{"", as(RunnerProcess), false},
 	} {
@@ -140,6 +191,62 @@ func checkFaults(t *testing.T, err error, want []string) {
 	}
 	if diff := cmp.Diff(got, wanted); diff != "" {
 		t.Errorf("faults (-got +want):\n%s", diff)
+	}
+}
+
+// TestFaultsOfVariants: a fault of a variant is told once, with its number, and what is
+// at fault anyway is not told again.
+func TestFaultsOfVariants(t *testing.T) {
+	m := whole(t)
+	m.Judge.MinimumEffect = -1
+	m.Subject.Services[0].Ports = []int{6379, 6379}
+	m.Factors = append(m.Factors, Factor{Name: "put", Levels: []Level{{Text: "a"}, {Text: "b", Set: true}, {Text: "c", Set: true}}})
+	for _, level := range []string{"b", "c"} {
+		v := Variant{When: []Setting{{Factor: "put", Level: level}}, Subject: m.Subject, Load: m.Load}
+		v.Load.Port = 9
+		m.Variants = append(m.Variants, v)
+	}
+	got := map[string]int{}
+	for _, f := range FieldErrors(m.Validate()) {
+		got[f.Path] = f.Variant
+	}
+	want := map[string]int{"judge.minimum_effect": 0, "subject.services.redis.ports[1]": 0, "load.to": 1}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("variants of faults (-got +want):\n%s", diff)
+	}
+}
+
+// TestMostCells: the bound is the number of cells where nothing is left out, and never
+// less.
+func TestMostCells(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		design Design
+		exact  bool
+	}{
+		{"one at a time", Design{}, true},
+		{"grid", Design{Kind: Grid}, true},
+		{"chosen", Design{Kind: ChosenCells, Cells: []Selection{{Settings: []Setting{{Factor: "log", Level: ""}}}}}, true},
+		{"interactions", Design{Interactions: [][]string{{"threads", "log"}}}, false},
+		{"interaction with itself", Design{Interactions: [][]string{{"threads", "threads"}}}, false},
+		{"conditions", Design{Kind: Grid, Across: []string{"latency"}}, true},
+		{"stages", Design{Stages: []Stage{{Name: "a"}, {Name: "b", Baseline: []Setting{{Factor: "log", Level: ""}}}}}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := whole(t)
+			m.Design = c.design
+			most, cells := m.MostCells(), len(m.Cells())
+			if most < cells || c.exact && most != cells {
+				t.Errorf("at most %d cells, there are %d", most, cells)
+			}
+		})
+	}
+	m := whole(t)
+	for range 100 {
+		m.Design.Interactions = append(m.Design.Interactions, []string{"threads", "threads", "threads", "threads", "threads", "threads", "threads", "threads"})
+	}
+	if m.MostCells() <= MaxCells {
+		t.Error("corners of a factor with itself have no bound")
 	}
 }
 
