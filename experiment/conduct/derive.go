@@ -14,7 +14,7 @@ func (r *oneRun) derive() {
 	from, to, _ := r.counters.window()
 	length := cmp.Or(o.Result.Window, to.Sub(from)).Milliseconds()
 	env := experiment.ExprEnv{
-		Value: o.Observed,
+		Value: func(name string) (float64, bool) { return o.Observed(name) }, // of what is observed by then
 		Series: func(name string) []experiment.SeriesPoint {
 			points := slices.DeleteFunc(slices.Clone(o.Series), func(p experiment.SeriesPoint) bool {
 				return full(p.Service, p.Metric) != name || p.AtMS < 0 || p.AtMS > length

@@ -29,11 +29,12 @@ func logsOf(p experiment.Proc) func(context.Context) (io.ReadCloser, error) {
 // output is the result itself and is kept only where it gave none.
 func (r *oneRun) keepLogs(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	for _, name := range r.names() {
-		if name == experiment.GeneratorName && r.outcome.Result.Window > 0 {
+	for _, name := range slices.Sorted(maps.Keys(r.began)) {
+		proc, ok := r.proc(name)
+		if !ok || name == experiment.GeneratorName && r.outcome.Result.Window > 0 {
 			continue
 		}
-		body, full, err := ends(ctx, r.procs[name])
+		body, full, err := ends(ctx, proc)
 		if err != nil {
 			r.Log.Warn("log not kept", "run", r.outcome.Run.ID, "service", name, "err", err)
 			continue

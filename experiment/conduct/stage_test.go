@@ -54,6 +54,7 @@ type stage struct {
 	execFault func(n int) error // of the n-th command inside a service; nil: none
 
 	until    time.Time
+	secrets  map[string]string
 	change   func(*conduct.Conductor) // of what else differs
 	mayLeave bool                     // what an engine that is gone for good keeps
 }
@@ -122,7 +123,7 @@ func (s *stage) conduct(ctx context.Context) (conduct.Result, error) {
 		s.change(c)
 	}
 	r, err := c.Conduct(ctx, conduct.Request{
-		Matrix: s.matrix, Drain: s.drain, Until: s.until,
+		Matrix: s.matrix, Drain: s.drain, Until: s.until, Secrets: s.secrets,
 		Invocation: experiment.Invocation{Began: time.Now(), Owner: "test", Command: []string{"run"}, Version: "test"},
 	})
 	if live := s.runner.Live(); live != 0 && !s.mayLeave {

@@ -107,8 +107,17 @@ func targetOf(m member) step.Target {
 const maxOutput = 1 << 20
 
 // oneShot runs the command of a step in a container of its own, on the cores of the
-// backing services, and takes its output for the answer.
+// backing services, and takes its output for the answer. ${self:PORT} is there the
+// address of the service under which the step is written.
 func (r *oneRun) oneShot(ctx context.Context, owner string, s experiment.Step) (reply, error) {
+	s = s.Resolve(func(ref experiment.Ref) (string, bool) {
+		proc, runs := r.procs[owner]
+		if ref.Kind != experiment.RefSelf || !runs {
+			return "", false
+		}
+		addr, err := proc.Addr(ref.Port, experiment.FromService)
+		return addr, err == nil
+	})
 	image, _ := s.Image.Literal()
 	svc := experiment.Service{
 		Name: fmt.Sprintf("step-%d", r.shots.Add(1)), Image: image, Command: s.Run, Job: true,
@@ -174,13 +183,17 @@ func (r *oneRun) awaitElsewhere(ctx context.Context, service string, s experimen
 	if s.Image.IsZero() {
 		s.Within = readyTry
 	}
+	var last error
 	for {
 		replies, err := r.ask(waiting, service, s)
 		for _, a := range replies {
-			err = errors.Join(err, a.Err())
+			err = cmp.Or(err, a.Err())
 		}
 		if err == nil {
 			return nil
+		}
+		if last == nil || waiting.Err() == nil { // the end of the waiting is no answer
+			last = err
 		}
 		pause := time.NewTimer(readyPause)
 		select {
@@ -190,7 +203,7 @@ func (r *oneRun) awaitElsewhere(ctx context.Context, service string, s experimen
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("service %s: %w within %v: %w", service, experiment.ErrNotReady, within, err)
+			return fmt.Errorf("service %s: %w within %v: %w", service, experiment.ErrNotReady, within, last)
 		}
 	}
 }
