@@ -215,7 +215,7 @@ func checkAsked(f *faults, p placedStep, s *ServiceSpec, what string) {
 
 var (
 	stepHTTP   = regexp.MustCompile(`^:([0-9]+)(/.*)$`)
-	jsonPath   = regexp.MustCompile(`^(\.[A-Za-z0-9_-]+)+$`)
+	jsonPath   = regexp.MustCompile(`^(\.|(\.[A-Za-z0-9_-]+)+)$`)
 	valueName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	keptName   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 	seriesForm = regexp.MustCompile(`^[A-Za-z_:][A-Za-z0-9_:]*(\{([A-Za-z_][A-Za-z0-9_]*="[^"]*",?)*\})?$`)
@@ -264,8 +264,17 @@ func checkExtracts(f *faults, p placedStep) {
 			f.add(p.At, p.path+".regex", "as in (?P<threads>[0-9]+)", "names no group, so it takes no value")
 		}
 	}
-	if len(p.JSON) > 0 && len(p.CSV) > 0 {
-		f.add(p.At, p.path, "", "an answer is JSON or CSV, not both")
+	var ways []string
+	for _, w := range []struct {
+		name  string
+		given bool
+	}{{"regex", p.Regex != ""}, {"json", len(p.JSON) > 0}, {"csv", len(p.CSV) > 0}} {
+		if w.given {
+			ways = append(ways, w.name)
+		}
+	}
+	if len(ways) > 1 {
+		f.add(p.At, p.path, "", "an answer is read in one way, and this step has %s", strings.Join(ways, " and "))
 	}
 	for _, e := range p.JSON {
 		if !jsonPath.MatchString(e.Path) {
@@ -275,12 +284,6 @@ func checkExtracts(f *faults, p placedStep) {
 	for _, e := range p.CSV {
 		if e.Path == "" {
 			f.add(p.At, p.path+".csv."+e.Name, "", "names no column")
-		}
-	}
-	names := p.takes()
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			f.add(p.At, p.path, "", "takes %s twice", name)
 		}
 	}
 }

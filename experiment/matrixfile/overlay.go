@@ -15,16 +15,22 @@ func (r *reader) variants(subject, load *value, m *experiment.Matrix) []experime
 	if len(r.sets) == 0 || unreadable || m.MostCells() > experiment.MaxCells {
 		return nil
 	}
+	for _, levels := range r.sets { // each alone, for what it says about what is declared
+		for _, set := range levels {
+			r.overlaid(subject, load, set)
+		}
+	}
 	var out []experiment.Variant
 	for _, c := range m.Cells() {
 		when, changed := r.when(m, c)
 		if !changed || slices.ContainsFunc(out, func(v experiment.Variant) bool { return slices.Equal(v.When, when) }) {
 			continue
 		}
-		s, l := subject, load
+		s, l, before := subject, load, len(r.faults)
 		for _, w := range when {
 			s, l = r.overlaid(s, l, r.sets[w.Factor][w.Level])
 		}
+		r.faults = r.faults[:before] // said above; two may remove the same
 		v := experiment.Variant{When: when}
 		v.Subject, v.Load = r.system(s, l)
 		out = append(out, v)

@@ -51,8 +51,8 @@ func TestOverlay(t *testing.T) {
 // TestOverlaysTogether shows that each combination of levels with set that occurs has
 // a variant, the later factor's overlay over that of the earlier one.
 func TestOverlaysTogether(t *testing.T) {
-	m := parse(t, edited(t, levels, levels+`  a: [x, {name: y, set: {services: {app: {env: {WHO: a, A: a}}}}}]
-  b: [x, {name: y, set: {services: {app: {env: {WHO: b}}}}}]
+	m := parse(t, edited(t, levels, levels+`  a: [x, {name: y, set: {services: {app: {env: {WHO: a, A: a}, limits: null}}}}]
+  b: [x, {name: y, set: {services: {app: {env: {WHO: b}, limits: null}}}}]
 `, atTop, "interactions: [[a, b]]\n"))
 	got := map[string]string{}
 	for _, label := range []string{"baseline", "a=y", "b=y", "a=y,b=y"} {
