@@ -191,6 +191,9 @@ func (w *worker) compare(f *family, samples map[experiment.CellKey]Sample, m exp
 func (w *worker) row(f *family, c *cellRuns, row experiment.Comparison) experiment.Comparison {
 	row.Secondary = row.Metric != w.set.Metric
 	row.State = f.stage.state
+	if cmp.Or(f.baseline.unfit, c.unfit) != "" {
+		row.Estimate = nil // of the rounds that are left it would say too little or too much
+	}
 	failed := c.failedWith(f.baseline)
 	switch {
 	case len(f.baseline.counting) == 0:

@@ -159,6 +159,9 @@ func TestLaddersAreCompared(t *testing.T) {
 				if !strings.HasSuffix(string(c.Cell), "|ladder") {
 					t.Errorf("a rung is compared by the ceiling: %s", c.Cell)
 				}
+				if (c.Estimate == nil) != (c.Reason != "") {
+					t.Errorf("%s, %q: estimate %v; want one where there is a ceiling, and only there", c.Cell, c.Reason, c.Estimate)
+				}
 				if strings.Contains(string(c.Cell), string(experiment.RoleVaried)) {
 					others = append(others, strings.TrimPrefix(summary(c), string(c.Cell)+" "))
 				}

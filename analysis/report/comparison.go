@@ -161,13 +161,15 @@ func (r Report) columnScale(metric string) unitScale {
 
 // titled names a column: the metric in few letters, with its unit.
 func titled(metric string, s unitScale) string {
-	name := strings.TrimPrefix(metric, "latency_")
 	if service, ok := strings.CutSuffix(metric, ".cpu"); ok {
 		return Plain(service) + " cpu"
 	}
-	if metric == "error_rate" {
-		name = "err"
+	parts := experiment.SplitMetricName(metric)
+	parts.Base = strings.TrimPrefix(parts.Base, "latency_")
+	if parts.Base == "error_rate" {
+		parts.Base = "err"
 	}
+	name := parts.String()
 	if s.unit == "" {
 		return Plain(name)
 	}

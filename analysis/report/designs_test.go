@@ -152,9 +152,51 @@ func laddered(metric string) report.Report {
 	})
 }
 
-// designs are the sweeps of more than one family.
+// spike is a sweep whose load has phases and named requests.
+func spike() report.Report {
+	m := stagedMatrix()
+	m.Name, m.Question, m.Design = "spike", "Who is over a spike at once?", experiment.Design{}
+	m.Factors = m.Factors[:1]
+	m.Judge.Metric = "recovery:latency_p99{search}"
+	m.Judge.Objectives = []experiment.Objective{{Metric: "recovery:latency_p95{search}", Limit: 0.05}}
+	return analysed(m, func(c experiment.Cell, round int) map[string]float64 {
+		out := map[string]float64{"app.cpu": 0.9 * noise(c, round, "cpu")}
+		for phase, slow := range map[string]float64{"spike": 5, "recovery": 1} {
+			v := slow * 0.4 / level(c, "pool")
+			out[phase+":throughput"] = 500 * noise(c, round, phase)
+			out[phase+":latency_p50{search}"] = v / 8 * noise(c, round, phase+"m")
+			out[phase+":latency_p95{search}"] = v / 2 * noise(c, round, phase+"q")
+			out[phase+":latency_p99{search}"] = v * noise(c, round, phase+"t")
+		}
+		return out
+	})
+}
+
+// startup is a sweep without load; its matrix brings a metric.
+func startup() report.Report {
+	m := stagedMatrix()
+	m.Name, m.Question, m.Design = "startup", "Does the cache cost time at the start?", experiment.Design{}
+	m.Factors, m.Load, m.Judge.Objectives = m.Factors[1:2], experiment.LoadSpec{None: true}, nil
+	m.Judge.Metric = "app.heap"
+	r := analysed(m, func(c experiment.Cell, round int) map[string]float64 {
+		return map[string]float64{
+			"app.heap": (1 + level(c, "cache")) * 64e6 * noise(c, round, "h"), "app.ready_seconds": 0.8 * noise(c, round, "r"), "app.cpu": 0.5,
+		}
+	})
+	r.Sweep.Declared = []experiment.Metric{{Name: "app.heap", Unit: experiment.UnitBytes, Better: experiment.LowerIsBetter}}
+	results, err := analysis.New().Analyse(r.Sweep, r.Sweep.Settings)
+	if err != nil {
+		panic(err)
+	}
+	r.Results = results
+	return r
+}
+
+// designs are the sweeps of every design and kind of load.
 func designs() map[string]report.Report {
-	return map[string]report.Report{"staged": staged(), "laddered": laddered("ceiling"), "laddered-beside": laddered("throughput")}
+	return map[string]report.Report{
+		"staged": staged(), "laddered": laddered("ceiling"), "laddered-beside": laddered("throughput"), "spike": spike(), "startup": startup(),
+	}
 }
 
 func TestDesignsGolden(t *testing.T) {

@@ -174,10 +174,17 @@ func (r Report) generatorUse() (generatorUse, bool) {
 	return use, seen
 }
 
+// loaded reports whether anything was sent: starts and jobs are studied without.
+func (r Report) loaded() bool {
+	return slices.ContainsFunc(r.Results.Intervals, func(i experiment.Interval) bool {
+		return i.N > 0 && experiment.SplitMetricName(i.Metric).Base == experiment.DefaultMetric
+	})
+}
+
 func (r Report) generatorCPU() []string {
 	use, ok := r.generatorUse()
 	switch {
-	case !ok && r.Results.RoundsDone == 0:
+	case !ok && (r.Results.RoundsDone == 0 || !r.loaded()):
 		return nil
 	case !ok:
 		return []string{"not measured, so the generator cannot be ruled out as the limit"}

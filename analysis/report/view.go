@@ -231,6 +231,15 @@ func (r Report) secondaries() []secondary {
 		have[i.Metric] = have[i.Metric] || known(i.Estimate)
 	}
 	all := []secondary{{experiment.DefaultMetric, 1}, {"latency_p50", 5}, {"latency_p99", 2}, {"error_rate", 3}}
+	primary := experiment.SplitMetricName(r.primary())
+	for i := range all {
+		base := all[i].metric
+		for _, of := range []string{experiment.MetricName{Phase: primary.Phase, Base: base}.String(), primary.Of(base)} {
+			if have[of] { // of the same phase, and of the same request if it is known apart
+				all[i].metric = of
+			}
+		}
+	}
 	for i, m := range r.busiest(2) {
 		all = append(all, secondary{m, 4 + 2*i})
 	}
