@@ -7,12 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ceteris/ceteris/analysis"
 	"github.com/ceteris/ceteris/experiment"
 )
 
 // Comparison writes the cells of a sweep against their baselines: one row a cell
 // for people, one row a cell and metric in csv, everything in json.
 func Comparison(w io.Writer, r Report, f Format) error {
+	// Ladders that cannot be arranged have no results either, and are not shown.
+	r.climbs, _ = analysis.Climbs(r.Sweep, r.Sweep.Settings)
 	switch f {
 	case Text:
 		return write(w, r.text())
@@ -57,7 +60,7 @@ func (r Report) text() string {
 	for _, g := range r.judged() {
 		fitted(r.title(g), r.grid(g, r.Options.Color))
 	}
-	for _, c := range r.climbs() {
+	for _, c := range r.climbs {
 		fitted(r.climbTitle(c), r.climbGrid(c))
 		b.WriteString(wrap(r.ceiling(c), width, "  ") + "\n")
 	}
@@ -83,7 +86,7 @@ func (r Report) markdown() string {
 		}
 		b.WriteString(r.grid(g, false).markdown() + "\n")
 	}
-	for _, c := range r.climbs() {
+	for _, c := range r.climbs {
 		b.WriteString("### " + markdown(r.climbTitle(c)) + "\n\n" + r.climbGrid(c).markdown() + "\n" + markdown(r.ceiling(c)) + "\n\n")
 	}
 	b.WriteString(remarksMarkdown(r.remarks()))

@@ -46,10 +46,10 @@ func (v PlanView) counts(families []family) *grid {
 	for _, f := range families {
 		var row []string
 		if stages {
-			row = append(row, short(Plain(f.stage), maxLabel))
+			row = append(row, short(Plain(f.stage)))
 		}
 		if conditions {
-			row = append(row, short(Plain(f.condition), maxLabel))
+			row = append(row, short(Plain(f.condition)))
 		}
 		count := map[experiment.Role]int{}
 		for _, c := range f.cells {

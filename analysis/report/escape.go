@@ -44,11 +44,14 @@ func markdown(s string) string {
 	return edgeUnderscores.ReplaceAllStringFunc(s, func(u string) string { return strings.Repeat(`\_`, len(u)) })
 }
 
-// short cuts text to at most n characters.
-func short(s string, n int) string {
+// maxLabel is the most characters of a name in a table for people.
+const maxLabel = 44
+
+// short cuts text to at most maxLabel characters.
+func short(s string) string {
 	r := []rune(s)
-	if len(r) <= n {
+	if len(r) <= maxLabel {
 		return s
 	}
-	return string(r[:n-1]) + "…"
+	return string(r[:maxLabel-1]) + "…"
 }

@@ -182,7 +182,7 @@ func (r Report) json() comparisonJSON {
 			out.Cells = append(out.Cells, r.cellJSON(x))
 		}
 	}
-	for _, c := range r.climbs() {
+	for _, c := range r.climbs {
 		out.Ladders = append(out.Ladders, climbJSON(c))
 	}
 	if use, ok := r.generatorUse(); ok {

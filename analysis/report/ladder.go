@@ -7,16 +7,6 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// climbs gives the ladders of the sweep. One that cannot be arranged has no results
-// either, and is not shown.
-func (r Report) climbs() []analysis.Climb {
-	all, err := analysis.Climbs(r.Sweep, r.Sweep.Settings)
-	if err != nil {
-		return nil
-	}
-	return all
-}
-
 func (r Report) climbTitle(c analysis.Climb) string { return "ladder of " + r.fullLabel(c.Cell) }
 
 // climbGrid is the table of the rungs of a ladder.
@@ -45,7 +35,7 @@ func (r Report) climbGrid(c analysis.Climb) *grid {
 		{title: "sustained"},
 	}}
 	for _, x := range c.Rungs {
-		line := []string{short(Plain(x.Level), maxLabel), fmt.Sprint(x.N)}
+		line := []string{short(Plain(x.Level)), fmt.Sprint(x.N)}
 		if x.N == 0 {
 			line = append(line, missing, missing, missing, missing, missing, missing)
 		} else {
@@ -59,7 +49,7 @@ func (r Report) climbGrid(c analysis.Climb) *grid {
 
 // above is the rate that a ladder sustains at its top; empty if it breaks.
 func (r Report) above(k experiment.CellKey, s unitScale) string {
-	for _, c := range r.climbs() {
+	for _, c := range r.climbs {
 		if top := len(c.Rungs) - 1; c.Cell.Key == k && c.Known && c.Ceiling.Status == analysis.LadderNotReached {
 			return "above " + value(c.Rungs[top].Offered, s)
 		}

@@ -44,7 +44,7 @@ func List(w io.Writer, sweeps []SweepLine, f Format, o Options) error {
 	}}
 	for _, s := range sweeps {
 		g.rows = append(g.rows, []string{
-			fmt.Sprint(s.ID), short(Plain(s.Name), maxLabel), Plain(shortHash(s.Hash)), Plain(s.Runner),
+			fmt.Sprint(s.ID), short(Plain(s.Name)), Plain(shortHash(s.Hash)), Plain(s.Runner),
 			fmt.Sprintf("%d of %d", s.RoundsDone, s.Rounds), fmt.Sprint(s.Runs), Plain(s.State), began(s.Began), left(s.ETA), s.cells(),
 		})
 	}

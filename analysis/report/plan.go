@@ -88,7 +88,7 @@ func levelText(l experiment.Level) string {
 	if l.Text == "" {
 		return `""`
 	}
-	return short(Plain(l.Text), maxLabel)
+	return short(Plain(l.Text))
 }
 
 func (v PlanView) remarks() []remark {

@@ -124,7 +124,7 @@ func (v StatusView) grids(r Report) []*grid {
 	for _, f := range families {
 		title := titleOf(f.stage, f.condition, manyStages(v.Sweep.Cells))
 		g.rows = append(g.rows, []string{
-			short(Plain(title), maxLabel), fmt.Sprintf("%d of %d", f.rounds, r.planned()),
+			short(Plain(title)), fmt.Sprintf("%d of %d", f.rounds, r.planned()),
 			fmt.Sprint(f.ok), fmt.Sprint(f.invalid), fmt.Sprint(f.failed), fmt.Sprint(f.open),
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ceteris/ceteris/analysis"
 	"github.com/ceteris/ceteris/experiment"
 )
 
@@ -16,6 +17,8 @@ type Report struct {
 	Results  experiment.Results
 	Findings []experiment.Finding
 	Options  Options
+
+	climbs []analysis.Climb
 }
 
 // group holds the cells of one family: one stage under one condition.
@@ -186,9 +189,7 @@ func (r Report) place(c experiment.Cell) []int {
 }
 
 // label names a cell where its group is known from the context.
-func label(c experiment.Cell) string { return short(Plain(c.Label()), maxLabel) }
-
-const maxLabel = 44
+func label(c experiment.Cell) string { return short(Plain(c.Label())) }
 
 // fullLabel names a cell among all of the sweep.
 func (r Report) fullLabel(c experiment.Cell) string {
