@@ -116,6 +116,13 @@ func (c *collector) end(ctx context.Context) {
 	}
 }
 
+// once asks what is asked at the end, where there is no window.
+func (c *collector) once(ctx context.Context) {
+	c.begun = time.Now()
+	c.end(ctx)
+	c.finish()
+}
+
 // repeat asks in turn until the window ends; a slow answer leaves questions out.
 func (c *collector) repeat(of *collecting) {
 	ticks := time.NewTicker(cmp.Or(of.Every, experiment.DefaultEvery))

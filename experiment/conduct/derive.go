@@ -12,7 +12,7 @@ import (
 func (r *oneRun) derive() {
 	o := &r.outcome
 	from, to, _ := r.counters.window()
-	length := cmp.Or(o.Result.Window, to.Sub(from)).Milliseconds()
+	length := to.Sub(from).Milliseconds()
 	env := experiment.ExprEnv{
 		Value: func(name string) (float64, bool) { return o.Observed(name) }, // of what is observed by then
 		Series: func(name string) []experiment.SeriesPoint {

@@ -438,6 +438,13 @@ func TestWithoutLoad(t *testing.T) {
 		rec := s.record()
 		s.matrix.Load = experiment.LoadSpec{None: true}
 		s.matrix.Judge.Metric = "app.ready_seconds"
+		s.service("app").Collect = []experiment.Collect{{Step: experiment.Step{Run: run("classes"), Regex: "(?P<classes>[0-9]+)"}}}
+		s.answering(func(_ experiment.Service, argv string) (experiment.ExecResult, bool) {
+			if argv == "classes" {
+				return text("4711")
+			}
+			return experiment.ExecResult{}, false
+		})
 		s.before(experiment.ServiceSpec{Name: "seed", Image: experiment.Literal("seed:1"), Job: true})
 		healthy := s.script.Service
 		s.script.Service = func(r fake.Run, svc experiment.Service) fake.Behaviour {
@@ -451,7 +458,7 @@ func TestWithoutLoad(t *testing.T) {
 		s.mustConduct()
 		s.wantStates(map[string]int{"ok": 4})
 		o := rec.outcomes[0]
-		for name, want := range map[string]float64{"app.ready_seconds": 1, "seed.duration": 2, "seed.exit": 0, "app.memory_peak": 1 << 20} {
+		for name, want := range map[string]float64{"app.ready_seconds": 1, "seed.duration": 2, "seed.exit": 0, "app.memory_peak": 1 << 20, "app.classes": 4711} {
 			if got, ok := o.Observed(name); !ok || got != want {
 				t.Errorf("%s: got %v, %v; want %v", name, got, ok, want)
 			}
@@ -558,7 +565,9 @@ func TestReadyElsewhere(t *testing.T) {
 	}{
 		{"another service", experiment.Step{In: "store", Run: run("registered"), Has: experiment.Literal("yes")}, 3, map[string]int{"ok": 4}},
 		{
-			"never", experiment.Step{In: "store", Run: run("registered"), Has: experiment.Literal("yes"), Within: time.Second}, 1 << 20,
+			"never",
+			experiment.Step{In: "store", Run: run("registered"), Has: experiment.Literal("yes"), Within: time.Second},
+			1 << 20,
 			map[string]int{`failed:subject (service app: not ready within 1s: answer is "no", not "yes")`: 4},
 		},
 		{"a container", experiment.Step{Image: experiment.Literal("curl:1"), Run: run("curl", "${self:80}"), Has: experiment.Literal("yes")}, 2, map[string]int{"ok": 4}},

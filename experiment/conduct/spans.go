@@ -24,9 +24,9 @@ func newEdges(l experiment.Load) *edges {
 // of says whether the window begins or ends with an event.
 func (e *edges) of(event experiment.LoadEvent) (begins, ends bool) {
 	measured := event.Phase == experiment.PhaseMeasure
+	intoLast := measured && e.last != "" && event.Part == e.last
 	begins = measured && !e.begun
-	ends = e.begun && !e.ended && (event.Phase == experiment.PhaseDrain || e.inLast && !(measured && event.Part == e.last))
-	e.begun, e.ended = e.begun || begins, e.ended || ends
-	e.inLast = measured && e.last != "" && event.Part == e.last
+	ends = e.begun && !e.ended && (event.Phase == experiment.PhaseDrain || e.inLast && !intoLast)
+	e.begun, e.ended, e.inLast = e.begun || begins, e.ended || ends, intoLast
 	return begins, ends
 }
