@@ -101,7 +101,7 @@ func serviceMetrics() []Metric {
 		{Name: "log_bytes", Unit: UnitBytes, Better: LowerIsBetter, Scale: ScaleDifference, Help: "bytes logged in the window, by request done"},
 		{Name: "log_lines", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "lines logged in the window, by request done"},
 		{Name: "ready_seconds", Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "from launch to ready"},
-		{Name: "duration", Unit: UnitSeconds, Help: "from launch to end"},
+		{Name: "duration", Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "of a job, from launch to end"},
 		{Name: "exit", Unit: UnitCount, Scale: ScaleDifference, Help: "exit code"},
 		{Name: "oom_kills", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "processes killed for lack of memory, from launch to the window's end"},
 		{Name: "restarts", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "times started again, from launch to the window's end"},
