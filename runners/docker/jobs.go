@@ -33,26 +33,18 @@ func (l *lastReading) last() (experiment.Usage, bool) {
 }
 
 // keepReading reads the counters of a job from this host's kernel again and again,
-// until stop is called. An engine elsewhere is not asked: it takes too long to answer.
-func (p *proc) keepReading() (stop func()) {
-	var reading sync.WaitGroup
-	done := make(chan struct{})
-	reading.Go(func() {
-		ticker := time.NewTicker(jobReading)
-		defer ticker.Stop()
-		for {
-			if u, ok := p.kernelUsage(); ok {
-				p.readings.set(u)
-			}
-			select {
-			case <-done:
-				return
-			case <-ticker.C:
-			}
+// until it has ended. An engine elsewhere is not asked: it takes too long to answer.
+func (p *proc) keepReading() {
+	ticker := time.NewTicker(jobReading)
+	defer ticker.Stop()
+	for {
+		if u, ok := p.kernelUsage(); ok {
+			p.readings.set(u)
 		}
-	})
-	return func() {
-		close(done)
-		reading.Wait()
+		select {
+		case <-p.ended:
+			return
+		case <-ticker.C:
+		}
 	}
 }

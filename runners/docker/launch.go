@@ -100,6 +100,9 @@ func (e *env) start(ctx context.Context, p *proc) error {
 	}
 	e.noteVolumes(seen.Container.Mounts)
 	p.locate(seen.Container)
+	if p.service.Job {
+		go p.keepReading()
+	}
 	return nil
 }
 

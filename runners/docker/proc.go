@@ -55,17 +55,24 @@ var (
 // watch waits for the end of the container.
 func (p *proc) watch(ctx context.Context) {
 	defer close(p.ended)
-	if p.service.Job {
-		defer p.keepReading()()
-	}
 	wait := p.api.ContainerWait(ctx, p.id, client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
 	select {
 	case err := <-wait.Error:
 		p.lost = fmt.Errorf("watch service %s: %w", p.service.Name, err)
 	case res := <-wait.Result:
 		p.exit = experiment.Exit{Code: int(res.StatusCode), At: time.Now()}
-		ctx, cancel := context.WithTimeout(ctx, pingTimeout)
-		defer cancel()
+		p.inspectEnd(ctx)
+	}
+}
+
+// inspectEnd learns when the container ended, and whether for lack of memory. The
+// engine hears of that from elsewhere than of the end, and at times later: a container
+// with a limit that was killed is looked at for a while.
+func (p *proc) inspectEnd(ctx context.Context) {
+	const killed, patience = 137, 500 * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	for began := time.Now(); ; {
 		seen, err := p.api.ContainerInspect(ctx, p.id, client.ContainerInspectOptions{})
 		if err != nil || seen.Container.State == nil {
 			return // removed at the same moment: the code is all there is
@@ -73,6 +80,10 @@ func (p *proc) watch(ctx context.Context) {
 		p.exit.OOMKilled = seen.Container.State.OOMKilled
 		if at, err := time.Parse(time.RFC3339Nano, seen.Container.State.FinishedAt); err == nil {
 			p.exit.At = at
+		}
+		suspected := p.exit.Code == killed && p.service.Limits.Memory > 0 && !p.exit.OOMKilled
+		if !suspected || time.Since(began) > patience || !pause(ctx, removePoll) {
+			return
 		}
 	}
 }
