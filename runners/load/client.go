@@ -175,7 +175,7 @@ func (c *conn) look(body io.Reader) error {
 		n, err := body.Read(c.body[len(c.body):min(cap(c.body), maxLook)])
 		c.body = c.body[:len(c.body)+n]
 		switch {
-		case err == io.EOF: //nolint:errorlint // the bare one is meant
+		case err == io.EOF:
 			return nil
 		case err != nil:
 			return err

@@ -12,7 +12,7 @@ import (
 // ends, and returns when all are done or drain has ended. Each has a connection
 // of its own, unless there are fewer connections than users: then they take
 // turns, in order of asking.
-func (r *run) closedLoop(ctx context.Context, course []leg) {
+func (r *run) closedLoop(ctx, offering context.Context, course []leg) {
 	users := 0
 	for _, g := range course {
 		if g.closed != nil {
@@ -32,7 +32,7 @@ func (r *run) closedLoop(ctx context.Context, course []leg) {
 		if shared == nil {
 			own = r.place()
 		}
-		group.Go(func() { r.user(ctx, i, course, own, shared) })
+		group.Go(func() { r.user(ctx, offering, i, course, own, shared) })
 	}
 	group.Wait()
 	for range len(shared) {
@@ -42,9 +42,9 @@ func (r *run) closedLoop(ctx context.Context, course []leg) {
 
 // user is one user through all of the load. One who is still at a request when a part
 // ends finishes it, and goes on from there if there is another part to take.
-func (r *run) user(ctx context.Context, i int, course []leg, own *conn, shared chan *conn) {
+func (r *run) user(ctx, offering context.Context, i int, course []leg, own *conn, shared chan *conn) {
 	var (
-		bell  = newAlarm(r.offering, r.clock, r.thinks && !r.coarse)
+		bell  = newAlarm(offering, r.clock, r.thinks && !r.coarse)
 		rng   = draws(r.load.Seed, uint64(i)+1)
 		think time.Duration // of a part in which users only go, that of the one before
 		next  = time.Duration(math.MinInt64)
@@ -61,7 +61,7 @@ func (r *run) user(ctx context.Context, i int, course []leg, own *conn, shared c
 		if from >= to {
 			continue
 		}
-		for next = max(next, from); next < min(to, r.end()) && bell.until(r.offering, next); {
+		for next = max(next, from); next < min(to, r.end()) && bell.until(offering, next); {
 			end, ok := r.turn(ctx, own, shared, next, rng)
 			if !ok {
 				return

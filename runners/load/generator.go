@@ -42,11 +42,13 @@ func (g Generator) Run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := newRun(ctx, g, clients)
+	offering, stop := context.WithCancel(ctx)
+	defer stop()
+	r := newRun(g, clients, stop)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		r.drive(ctx)
+		r.drive(ctx, offering)
 	}()
 	err = r.report(ctx, out, over)
 	if err != nil {
@@ -121,24 +123,22 @@ type run struct {
 	coarse  bool
 	thinks  bool // some users do
 
-	places   atomic.Int64    // handed out
-	ends     atomic.Int64    // moment at which intended starts end
-	offering context.Context // ends with the load, where its end was not planned
-	stop     context.CancelFunc
-	drained  chan struct{} // closed when drain ends
-	late     *time.Timer   // closes it
-	changed  chan struct{} // tells the reporter that the load has ended
+	places  atomic.Int64  // handed out
+	ends    atomic.Int64  // moment at which intended starts end
+	stop    func()        // ends the offering where that moment comes before it was planned
+	drained chan struct{} // closed when drain ends
+	late    *time.Timer   // closes it
+	changed chan struct{} // tells the reporter that the load has ended
 }
 
-func newRun(ctx context.Context, g Generator, clients []*client) *run {
+func newRun(g Generator, clients []*client, stop func()) *run {
 	r := &run{
 		load: g.Load, mix: newMix(g.Load.Requests), data: g.Data, clients: clients, rec: newRecorder(g.Load),
-		coarse: g.coarse, drained: make(chan struct{}), changed: make(chan struct{}, 1),
+		coarse: g.coarse, stop: stop, drained: make(chan struct{}), changed: make(chan struct{}, 1),
 	}
 	for _, l := range legs(g.Load) {
 		r.thinks = r.thinks || l.closed != nil && l.closed.Think > 0
 	}
-	r.offering, r.stop = context.WithCancel(ctx)
 	r.ends.Store(int64(loadEnd(g.Load)))
 	r.rec.ended = func(at time.Duration) {
 		r.endAt(at)
@@ -169,18 +169,18 @@ func (r *run) place() *conn {
 }
 
 // drive returns when drain has ended: no earlier than the load, even if nothing
-// is left to be sent in it.
-func (r *run) drive(ctx context.Context) {
-	defer r.stop()
+// is left to be sent in it. Nothing is offered any more when offering ends, and what is
+// under way is cut off when ctx ends, which is around it.
+func (r *run) drive(ctx, offering context.Context) {
 	defer r.late.Stop()
 	var (
 		course = legs(r.load)
 		both   sync.WaitGroup
 	)
-	both.Go(func() { r.closedLoop(ctx, course) })
-	both.Go(func() { r.openLoop(ctx, course, streams(r.load)) })
+	both.Go(func() { r.closedLoop(ctx, offering, course) })
+	both.Go(func() { r.openLoop(ctx, offering, course, streams(r.load)) })
 	both.Wait()
-	newAlarm(r.offering, r.clock, false).until(r.offering, r.end())
+	newAlarm(offering, r.clock, false).until(offering, r.end())
 }
 
 // request sends an offered request, records what becomes of it and gives the

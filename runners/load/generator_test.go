@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -30,10 +32,18 @@ type memory struct {
 	mu    sync.Mutex
 	seen  int
 	paths map[string]int
+	asked []string       // methods and paths, in order
+	dials map[string]int // by address
 	wait  sync.WaitGroup
 }
 
-func (m *memory) dial(context.Context, string, string) (net.Conn, error) {
+func (m *memory) dial(_ context.Context, _, address string) (net.Conn, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dials == nil {
+		m.dials = map[string]int{}
+	}
+	m.dials[address]++
 	client, server := net.Pipe()
 	m.wait.Go(func() { m.serve(server) })
 	return client, nil
@@ -47,9 +57,13 @@ func (m *memory) serve(c net.Conn) {
 		if err != nil {
 			return
 		}
+		if _, err := io.Copy(io.Discard, req.Body); err != nil {
+			return
+		}
 		m.mu.Lock()
 		n := m.seen
 		m.seen++
+		m.asked = append(m.asked, req.Method+" "+req.URL.RequestURI())
 		if m.paths != nil {
 			m.paths[req.URL.Path]++
 		}
@@ -62,6 +76,23 @@ func (m *memory) serve(c net.Conn) {
 	}
 }
 
+// feed makes data for a load that wants some: rows of "COLUMN-N".
+func feed(t testing.TB, l experiment.Load) *Feed {
+	t.Helper()
+	if l.Data == nil {
+		return nil
+	}
+	text := strings.Join(l.Data.Columns, ",") + "\n"
+	for n := range l.Data.Rows {
+		text += strings.Join(l.Data.Columns, "-"+strconv.Itoa(n)+",") + "-" + strconv.Itoa(n) + "\n"
+	}
+	f, err := ParseFeed([]byte(text), *l.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // get is one kind of request without a name.
 func get(t testing.TB, path string) []experiment.Request {
 	t.Helper()
@@ -72,17 +103,23 @@ func get(t testing.TB, path string) []experiment.Request {
 // over result and events, with moments from the start of the load.
 func bubble(t *testing.T, l experiment.Load, m *memory, check func(t *testing.T, r experiment.LoadResult, phases map[experiment.Phase]time.Duration)) {
 	t.Helper()
-	l.Targets, l.KeepAlive = []string{"memory:80"}, true
+	l.KeepAlive = true
+	if l.Targets == nil {
+		l.Targets = []string{"memory:80"}
+	}
 	if l.Requests == nil {
 		l.Requests = get(t, "/${random:1..1000}")
 	}
 	if l.Connections == 0 {
 		l.Connections = concurrency(l)
 	}
+	if f := checkPlan(l); len(f) > 0 {
+		t.Fatal(f)
+	}
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		start := time.Now()
-		if err := (Generator{Load: l, Dial: m.dial, Out: &out, coarse: true}).Run(t.Context()); err != nil {
+		if err := (Generator{Load: l, Data: feed(t, l), Dial: m.dial, Out: &out, coarse: true}).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		m.wait.Wait()
@@ -123,9 +160,53 @@ func checkArithmetic(t testing.TB, r experiment.LoadResult, l experiment.Load) {
 	if statuses != x.OK+x.Errors[kindStatus]+x.Errors[kindBody] || kinds != x.Failed {
 		t.Errorf("statuses or errors do not add up: %+v", x)
 	}
+	checkRequests(t, r, l)
 	checkSums(t, r, r.Series)
 	if l.Work == 0 && r.Window != l.Window() {
 		t.Errorf("a window of %v, want %v", r.Window, l.Window())
+	}
+}
+
+// checkRequests holds for each name, and all of them are the total.
+func checkRequests(t testing.TB, r experiment.LoadResult, l experiment.Load) {
+	t.Helper()
+	if l.Requests[0].Name == "" {
+		if r.Requests != nil {
+			t.Errorf("requests without a name are told of: %+v", r.Requests)
+		}
+		return
+	}
+	var sum counts
+	done := map[string]float64{}
+	o := observed(t, r)
+	for _, q := range l.Requests {
+		x := r.Requests[q.Name]
+		if x.Offered != x.Sent+x.Dropped+x.Waiting || x.Sent != x.OK+x.Failed+x.Unfinished-x.Waiting {
+			t.Errorf("%s does not add up: %+v", q.Name, x)
+		}
+		sum.add(&counts{offered: x.Offered, sent: x.Sent, dropped: x.Dropped, waiting: x.Waiting, ok: x.OK, failed: x.Failed, unfinished: x.Unfinished, errors: x.Errors})
+		for status, n := range x.Statuses {
+			code, _ := strconv.Atoi(status)
+			sum.statuses[code] += n
+		}
+		for _, part := range append(slices.Clone(r.Parts), experiment.LoadPart{Name: ""}) {
+			prefix := ""
+			if part.Name != "" {
+				prefix = part.Name + ":"
+			} else if r.Parts != nil {
+				continue
+			}
+			done[prefix+"requests_done"] += o[prefix+"requests_done{"+q.Name+"}"]
+			done[prefix+"latency_count"] += o[prefix+"latency_count{"+q.Name+"}"]
+		}
+	}
+	if d := cmp.Diff(sum.totals(), r.Total, cmpopts.EquateEmpty()); d != "" {
+		t.Errorf("all requests together (-sum +total):\n%s", d)
+	}
+	for metric, want := range done {
+		if o[metric] != want {
+			t.Errorf("%s is %g, of the requests it is %g", metric, o[metric], want)
+		}
 	}
 }
 
@@ -417,19 +498,10 @@ func TestAStallShowsInEveryRequestThatWaited(t *testing.T) {
 // Whatever the load and however the server behaves, nothing is lost and nothing
 // counts twice.
 func TestArithmeticHoldsForRandomLoads(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 7))
-			upTo := func(d time.Duration) time.Duration { return time.Duration(rng.Int64N(int64(d))) }
-			l := experiment.Load{
-				Ramp: upTo(time.Second), Warmup: upTo(time.Second), Measure: 20*ms + upTo(3*time.Second), Timeout: ms + upTo(time.Second),
-				Connections: 1 + rng.IntN(20), Seed: seed,
-			}
-			if rng.IntN(2) == 0 {
-				l.Closed = &experiment.ClosedLoad{Users: 1 + rng.IntN(30), Think: upTo(50 * ms)}
-			} else {
-				l.Open = &experiment.OpenLoad{Rate: 1 + 1000*rng.Float64(), InFlight: 1 + rng.IntN(40)}
-			}
+			l := randomLoad(t, rng, time.Second)
 			answers := []string{ok2, ok2, ok2, "HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 404 X\r\nConnection: close\r\n\r\n", "what\r\n\r\n", ""}
 			worst := time.Duration(2 * float64(l.Timeout) * rng.Float64())
 			m := &memory{reply: func(n int) (time.Duration, string) {
@@ -439,6 +511,63 @@ func TestArithmeticHoldsForRandomLoads(t *testing.T) {
 			bubble(t, l, m, func(*testing.T, experiment.LoadResult, map[experiment.Phase]time.Duration) {})
 		})
 	}
+}
+
+// randomLoad draws a load of any shape, up to about three times unit in each part.
+func randomLoad(t testing.TB, rng *rand.Rand, unit time.Duration) experiment.Load {
+	upTo := func(d time.Duration) time.Duration { return time.Duration(rng.Int64N(int64(d))) }
+	one := func(of int) bool { return rng.IntN(of) == 0 }
+	open := func() experiment.OpenLoad {
+		return experiment.OpenLoad{Rate: 1 + 1000*rng.Float64(), InFlight: 1 + rng.IntN(40), Poisson: one(2), Queue: one(2)}
+	}
+	closed := func() experiment.ClosedLoad {
+		return experiment.ClosedLoad{Users: 1 + rng.IntN(30), Think: upTo(50 * ms)}
+	}
+	l := experiment.Load{Timeout: ms + upTo(unit), Connections: 1 + rng.IntN(20), Seed: rng.Uint64()}
+	if one(3) {
+		for i := range 1 + rng.IntN(4) {
+			p := experiment.LoadPhase{Name: fmt.Sprintf("p%d", i), For: 20*ms + upTo(unit), Measure: i == 0 || one(2)}
+			switch rng.IntN(3) {
+			case 0:
+				p.Closed = new(closed())
+			case 1:
+				p.Open = new(open())
+			}
+			if one(2) {
+				p.Ramp = upTo(p.For)
+			}
+			l.Phases = append(l.Phases, p)
+		}
+		rng.Shuffle(len(l.Phases), func(i, j int) { l.Phases[i], l.Phases[j] = l.Phases[j], l.Phases[i] })
+	} else {
+		l.Ramp, l.Warmup, l.Measure = upTo(unit), upTo(unit), 20*ms+upTo(3*unit)
+		if one(4) {
+			l.Steady = l.Warmup + upTo(4*unit)
+		}
+		if one(4) {
+			l.Work = 1 + rng.Int64N(500)
+		}
+		if one(2) {
+			l.Closed = new(closed())
+		} else {
+			l.Open = new(open())
+			for range rng.IntN(3) {
+				l.Streams = append(l.Streams, experiment.Stream{After: upTo(unit), Open: open()})
+			}
+		}
+	}
+	for range rng.IntN(3) {
+		l.Targets = append(l.Targets, fmt.Sprintf("memory-%d:80", len(l.Targets)))
+	}
+	if one(2) {
+		l.Data = &experiment.DataFeed{Columns: []string{"a", "b"}, Rows: 1 + rng.IntN(5)}
+		l.Requests = []experiment.Request{
+			{Name: "search", Weight: 3, Method: "GET", Path: template(t, "/${random:0..99}?q=${data:b}"), Headers: []experiment.EnvVar{{Name: "X-Of", Value: template(t, "${data:a}")}}},
+			{Name: "buy", Weight: 0.5, Method: "POST", Path: template(t, "/${random:0..99}"), Body: template(t, "user=${data:a}&n=${random:1..1000}"), Status: []experiment.Status{{From: 200, To: 204}, {From: 404, To: 404}}},
+			{Name: "look", Weight: 1, Method: "GET", Path: template(t, "/${random:0..99}"), Has: template(t, "o")},
+		}
+	}
+	return l
 }
 
 func TestTheSeedDecidesThePaths(t *testing.T) {

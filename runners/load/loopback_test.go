@@ -3,6 +3,8 @@ package load
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -91,7 +94,7 @@ func onLoopback(t *testing.T, l experiment.Load) experiment.LoadResult {
 		l.Requests = get(t, "/${random:0..99}")
 	}
 	var out bytes.Buffer
-	if err := (Generator{Load: l, Out: &out}).Run(t.Context()); err != nil {
+	if err := (Generator{Load: l, Data: feed(t, l), Out: &out}).Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Reader{}.Read(t.Context(), &out, nil)
@@ -151,6 +154,35 @@ func TestSentIsWhatTheServerCounts(t *testing.T) {
 			}
 			if l.Open != nil && l.Open.InFlight == 10 && r.Total.Dropped == 0 {
 				t.Error("nothing was dropped")
+			}
+		})
+	}
+}
+
+// Over random configurations of everything that a load can be: what the generator says
+// that it sent is what the servers counted, by status too.
+func TestRandomLoadsAreWhatTheServersCount(t *testing.T) {
+	for seed := range uint64(50) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			l := randomLoad(t, rand.New(rand.NewPCG(seed, 8)), 150*ms)
+			l.KeepAlive, l.Timeout = seed%4 > 0, time.Second
+			var c counting
+			n := max(len(l.Targets), 1)
+			l.Targets = nil
+			for range n {
+				s := httptest.NewServer(&c)
+				defer s.Close()
+				l.Targets = append(l.Targets, s.Listener.Addr().String())
+			}
+			r := onLoopback(t, l)
+			if r.Total.Sent != c.all.Load() {
+				t.Errorf("the generator sent %d, the servers counted %d", r.Total.Sent, c.all.Load())
+			}
+			statuses := map[string]int64{"200": c.s200.Load(), "302": c.s302.Load(), "404": c.s404.Load(), "500": c.s500.Load()}
+			maps.DeleteFunc(statuses, func(_ string, n int64) bool { return n == 0 })
+			if d := cmp.Diff(r.Total.Statuses, statuses, cmpopts.EquateEmpty()); d != "" {
+				t.Errorf("statuses (-generator +servers):\n%s", d)
 			}
 		})
 	}

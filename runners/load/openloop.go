@@ -24,7 +24,7 @@ type arrival struct {
 // openLoop offers requests by the schedules of the load and of its streams until they
 // end, each at its intended start however late it is, and returns when all are done
 // or drain has ended. Requests wait for one of the connections in order of arrival.
-func (r *run) openLoop(ctx context.Context, course, streams []leg) {
+func (r *run) openLoop(ctx, offering context.Context, course, streams []leg) {
 	lanes := []*lane{{course: course}}
 	for i := range streams {
 		lanes = append(lanes, &lane{number: i + 1, course: streams[i : i+1]})
@@ -44,7 +44,7 @@ func (r *run) openLoop(ctx context.Context, course, streams []leg) {
 	}
 	for _, l := range lanes {
 		l.crew = c
-		loops.Go(func() { r.arrive(l) })
+		loops.Go(func() { r.arrive(offering, l) })
 	}
 	loops.Wait()
 	close(c.queue)
@@ -52,9 +52,9 @@ func (r *run) openLoop(ctx context.Context, course, streams []leg) {
 }
 
 // arrive offers the requests of one lane.
-func (r *run) arrive(l *lane) {
+func (r *run) arrive(offering context.Context, l *lane) {
 	var (
-		bell  = newAlarm(r.offering, r.clock, !r.coarse)
+		bell  = newAlarm(offering, r.clock, !r.coarse)
 		rng   = draws(r.load.Seed, l.draws())
 		gaps  = draws(r.load.Seed, poissonGaps+uint64(l.number))
 		shape experiment.OpenLoad // of a leg in which it ends, that of the one before
@@ -67,7 +67,7 @@ func (r *run) arrive(l *lane) {
 			continue
 		}
 		r.rec.expect(l.number, g.begin)
-		if !bell.until(r.offering, g.begin) {
+		if !bell.until(offering, g.begin) {
 			return
 		}
 		if g.open != nil {
@@ -84,7 +84,7 @@ func (r *run) arrive(l *lane) {
 				break
 			}
 			r.rec.expect(l.number, a.intended)
-			if a.intended >= r.end() || !bell.until(r.offering, a.intended) {
+			if a.intended >= r.end() || !bell.until(offering, a.intended) {
 				return
 			}
 			l.take(r.rec, a)

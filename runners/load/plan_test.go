@@ -78,6 +78,21 @@ func TestParsePlanNamesEveryFault(t *testing.T) {
 		"window":           {`"measure":1000000000`, `"measure":0`, "measure 0s"},
 		"timeout":          {`"timeout":1`, `"timeout":0`, "timeout 0s"},
 		"endless ramp":     {`"timeout":1`, `"timeout":1,"ramp":9223372036854775807`, "ramp"},
+		"two streams":      {`"closed":{"users":3}`, `"open":{"rate":1,"in_flight":9},"streams":[{"after":-1,"open":{"rate":1,"in_flight":1}},{"open":{"rate":0,"in_flight":0}}]`, "streams[0].after -1ns lies outside 0s to 168h0m0s; streams[1].open.rate 0 lies outside"},
+		"closed streams":   {`"closed"`, `"streams":[{"open":{"rate":1,"in_flight":1}}],"closed"`, "streams: they go with open"},
+		"none":             {`"closed"`, `"none":true,"closed"`, "none: without a load"},
+		"weight":           {`"weight":1`, `"weight":0`, "requests[0].weight 0"},
+		"no names":         {`"requests":[`, `"requests":[{"method":"GET","weight":1,"path":"/"},`, `requests[0].name: one of several wants one`},
+		"a name twice":     {`"requests":[{`, `"requests":[{"name":"a","method":"GET","weight":1,"path":"/"},{"name":"a",`, `requests[1].name "a" is there twice`},
+		"a wrong name":     {`"requests":[{`, `"requests":[{"name":"a b",`, `requests[0].name "a b" is none`},
+		"status":           {`"path":"/"`, `"path":"/","status":[{"from":500,"to":400}]`, "requests[0].status 500 to 400 lies outside"},
+		"header":           {`"path":"/"`, `"path":"/","headers":[{"name":"a b","value":"x"}]`, `requests[0].headers: "a b" is no name of a header`},
+		"column":           {`"path":"/"`, `"path":"/${data:u}"`, "requests[0].path: ${data:u}: the data has no such column"},
+		"steady":           {`"timeout":1`, `"timeout":1,"warmup":5,"steady":4`, "steady 4ns is shorter than warmup, 5ns"},
+		"work":             {`"timeout":1`, `"timeout":1,"work":-1`, "work -1 is negative"},
+		"phases and users": {`"closed"`, `"phases":[{"name":"a","for":1000000000,"measure":true}],"closed"`, "exactly one of closed, open and phases"},
+		"phases, window":   {`"closed":{"users":3}`, `"phases":[{"name":"a","for":1000000000,"measure":true}]`, "phases: ramp, warmup, steady, measure and work go with one window"},
+		"phases":           {`"closed":{"users":3},"measure":1000000000`, `"phases":[{"name":"a","for":1000000000,"ramp":2000000000,"closed":{"users":1},"open":{"rate":1,"in_flight":0}},{"name":"a","for":0}]`, "phases[0]: one of closed and open is wanted, or neither; phases[0].open.in_flight 0 lies outside 1 to 1000000; phases[0].ramp 2s is longer than the phase, 1s; phases[1].name \"a\" is there twice; phases[1].for 0s lies outside 1ms to 168h0m0s; phases: none is measured"},
 		"connections":      {`"timeout":1`, `"timeout":1,"connections":-1`, "connections -1"},
 	}
 	for name, tt := range tests {
@@ -122,4 +137,59 @@ func TestPathDrawsBothEnds(t *testing.T) {
 	if len(seen) > 0 {
 		t.Errorf("also drawn: %v", seen)
 	}
+}
+
+// Whatever the plan: it is refused in one line, or it can be written and read again,
+// and everything can be made of it.
+func FuzzPlan(f *testing.F) {
+	f.Add([]byte(goodPlan))
+	for seed := range uint64(12) {
+		l := randomLoad(f, rand.New(rand.NewPCG(seed, 1)), time.Second)
+		if l.Targets == nil {
+			l.Targets = []string{"h:1"}
+		}
+		if l.Requests == nil {
+			l.Requests = get(f, "/")
+		}
+		b, err := json.Marshal(l)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if _, err := ParsePlan(b); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		l, err := ParsePlan(in)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("the error is %q", err)
+			}
+			return
+		}
+		b, err := json.Marshal(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := ParsePlan(b)
+		if err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		if c, err := json.Marshal(again); err != nil || string(c) != string(b) {
+			t.Errorf("read again it is\n%s and was\n%s", c, b)
+		}
+		if _, err := compile(l, l.Targets[0]); err != nil {
+			t.Error(err)
+		}
+		events := Timeline(began(), l)
+		for i := range events[1:] {
+			if events[i+1].At.Before(events[i].At) {
+				t.Errorf("%+v comes after %+v", events[i+1], events[i])
+			}
+		}
+		if g := newGrid(l); l.Duration() < time.Hour {
+			checkSlice(t, g, 0)
+		}
+	})
 }

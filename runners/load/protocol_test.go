@@ -92,6 +92,104 @@ func TestTimelineLeavesOutPhasesWithoutLength(t *testing.T) {
 	}
 }
 
+// A load with phases and names, a warm-up of open length, and more histograms than a
+// line holds.
+func TestAResultOfManyPartsIsReadBack(t *testing.T) {
+	l := spike()
+	r := sampleResult()
+	r.Parts, r.Window = Parts(l), l.Window()
+	r.Requests = map[string]experiment.Totals{"buy": {Offered: 2, Sent: 2, OK: 2, Statuses: map[string]int64{"200": 2}}}
+	r.Histograms = nil
+	for i := range 1000 {
+		r.Histograms = append(r.Histograms, experiment.Histogram{
+			Phase: "spike", Request: fmt.Sprint(i), Kind: experiment.HistogramFailure, Count: 1, Blob: bytes.Repeat([]byte{byte(i)}, 50_000),
+		})
+	}
+	var b bytes.Buffer
+	if err := Script(&b, r, Timeline(began(), l)...); err != nil {
+		t.Fatal(err)
+	}
+	var events []experiment.LoadEvent
+	got, err := Reader{}.Read(t.Context(), &b, func(e experiment.LoadEvent) {
+		if e.Phase != "" {
+			events = append(events, e)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(got, r); d != "" {
+		t.Errorf("result (-got +want):\n%s", d)
+	}
+	if d := cmp.Diff(events, Timeline(began(), l)); d != "" {
+		t.Errorf("events (-got +want):\n%s", d)
+	}
+}
+
+func TestAShiftMovesAllSlices(t *testing.T) {
+	var b bytes.Buffer
+	e := NewEncoder(&b)
+	point := func(at int64) []experiment.SeriesPoint {
+		return []experiment.SeriesPoint{{Metric: "offered", AtMS: at, Value: 1}}
+	}
+	for _, err := range []error{
+		e.Hello("x"), e.Phase(experiment.PhaseWarmup, "", began()), e.Slices(began(), point(-50)), e.Phase(experiment.PhaseMeasure, "", began()),
+		e.Shift(1500 * ms), e.Slices(began(), point(1500)), e.Phase(experiment.PhaseDrain, "", began()), e.Phase(experiment.PhaseDone, "", began()),
+		e.Result(experiment.LoadResult{Window: time.Second}), e.End(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := Reader{}.Read(t.Context(), &b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(got.Series, append(point(-1550), point(0)...)); d != "" {
+		t.Errorf("series (-got +want):\n%s", d)
+	}
+}
+
+func TestPhasesMayNotComeInAnyOrder(t *testing.T) {
+	type phase struct {
+		phase experiment.Phase
+		part  string
+	}
+	const ramp, warmup, measure, drain, done = experiment.PhaseRamp, experiment.PhaseWarmup, experiment.PhaseMeasure, experiment.PhaseDrain, experiment.PhaseDone
+	tests := map[string]struct {
+		phases []phase
+		ok     bool
+	}{
+		"only the window":              {[]phase{{measure, ""}, {drain, ""}, {done, ""}}, true},
+		"named ones in any order":      {[]phase{{measure, "a"}, {warmup, "b"}, {warmup, "c"}, {measure, "d"}, {drain, ""}, {done, ""}}, true},
+		"a named one after a plain":    {[]phase{{warmup, ""}, {measure, "a"}}, false},
+		"a plain one after a named":    {[]phase{{warmup, "a"}, {measure, ""}}, false},
+		"a named ramp":                 {[]phase{{ramp, "a"}}, false},
+		"a named drain":                {[]phase{{measure, "a"}, {drain, "b"}}, false},
+		"no drain":                     {[]phase{{measure, "a"}, {done, ""}}, false},
+		"a named one after drain":      {[]phase{{measure, "a"}, {drain, ""}, {measure, "b"}}, false},
+		"two windows without names":    {[]phase{{measure, ""}, {measure, ""}}, false},
+		"a ramp after the window":      {[]phase{{measure, ""}, {ramp, ""}}, false},
+		"drain without a window":       {[]phase{{ramp, ""}, {drain, ""}}, false},
+		"a phase of no generator":      {[]phase{{experiment.PhaseReady, ""}}, false},
+		"warm-up straight at the load": {[]phase{{warmup, ""}, {measure, ""}, {drain, ""}, {done, ""}}, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var d decoder
+			err := error(nil)
+			for _, p := range tt.phases {
+				if err = d.takePhase(message{Phase: p.phase, Part: p.part, Time: began()}); err != nil {
+					break
+				}
+			}
+			if ok := err == nil; ok != tt.ok {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 func TestManyPointsStayBelowTheLineLimit(t *testing.T) {
 	var r experiment.LoadResult
 	r.Window = time.Second
@@ -179,7 +277,10 @@ func TestIncompleteStreams(t *testing.T) {
 		"crash":                 {lines[0] + "panic: boom\n\ngoroutine 1 [running]:\n", `not a line of the protocol: "panic: boom\n\ngoroutine 1 [running]:"`},
 		"no hello":              {resigned(t, func(l []string) []string { return l[1:] }), `line 1 is of type "phase"`},
 		"second hello":          {resigned(t, func(l []string) []string { return append([]string{l[0]}, l...) }), `line 2 is of type "hello"`},
-		"other version":         {resigned(t, replace(`"protocol":2`, `"protocol":1`)), "speaks version 1 of the protocol, and this ceteris version 2"},
+		"older version":         {resigned(t, replace(`"protocol":2`, `"protocol":1`)), "speaks version 1 of the protocol, and this ceteris version 2"},
+		"newer version":         {resigned(t, replace(`"protocol":2`, `"protocol":3`)), "speaks version 3 of the protocol, and this ceteris version 2"},
+		"shift of nothing":      {resigned(t, replace(`"type":"slices"`, `"type":"shift"`)), `a shift by 0 ms in phase "drain"`},
+		"part without a name":   {resigned(t, replace(`"window_ns":4000000000`, `"window_ns":4000000000,"parts":[{"name":"","begin":0,"window":1}]`)), `a part ""`},
 		"unknown type":          {resigned(t, replace(`"type":"slices"`, `"type":"slice"`)), `unknown type of line "slice"`},
 		"unknown phase":         {resigned(t, replace(`"phase":"warmup"`, `"phase":"warm"`)), `unknown phase "warm"`},
 		"phase twice":           {resigned(t, replace(`"phase":"warmup"`, `"phase":"ramp"`)), `phase "ramp" follows "ramp"`},
@@ -303,7 +404,7 @@ func readBack(t *testing.T, in []byte) {
 		return
 	}
 	var b bytes.Buffer
-	if err := Script(&b, got, Timeline(began(), experiment.Load{Measure: got.Window})...); err != nil {
+	if err := Script(&b, got, Timeline(began(), experiment.Load{Measure: time.Second})...); err != nil {
 		t.Fatalf("encode again: %v", err)
 	}
 	again, err := Reader{}.Read(t.Context(), &b, nil)

@@ -129,16 +129,16 @@ func newHeaders(headers []experiment.EnvVar, columns []string, target string, ke
 		}
 		out = out.join(literal(h.Name + ": ")).join(value).join(literal("\r\n"))
 	}
-	own := ""
+	own := literal("")
 	for _, h := range [][2]string{{"Host", target}, {"User-Agent", "ceteris-loadgen"}, {"Accept", "*/*"}} {
 		if !given[h[0]] {
-			own += h[0] + ": " + h[1] + "\r\n"
+			own = own.join(literal(h[0] + ": " + h[1] + "\r\n"))
 		}
 	}
 	if !keepAlive {
-		own += "Connection: close\r\n"
+		own = own.join(literal("Connection: close\r\n"))
 	}
-	return literal(own).join(out), nil
+	return own.join(out), nil
 }
 
 // validInHeader allows all but control characters; a tab is none here.

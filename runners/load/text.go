@@ -30,7 +30,7 @@ func newText(t experiment.Template, columns []string) (text, error) {
 	const mark = "\x00"
 	var out text
 	for _, r := range t.Refs() {
-		switch r.Kind { //nolint:exhaustive // all others are resolved before
+		switch r.Kind {
 		case experiment.RefRandom:
 			out.draws = append(out.draws, draw{r.Lo, r.Hi, -1})
 		case experiment.RefData:
