@@ -5,16 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
-	"github.com/ceteris/ceteris/analysis"
-	"github.com/ceteris/ceteris/analysis/guard"
 	"github.com/ceteris/ceteris/analysis/report"
 	"github.com/ceteris/ceteris/db"
 	"github.com/ceteris/ceteris/experiment"
 	"github.com/ceteris/ceteris/experiment/conduct"
-	"github.com/ceteris/ceteris/runners/load"
 )
 
 // night is one call of run: matrices that are measured one after another. One that
@@ -112,34 +108,22 @@ func (n *night) conduct(ctx context.Context, m *experiment.Matrix, t *turn) (con
 	if err != nil {
 		return conduct.Result{}, err
 	}
-	generator, linkProxy, err := tools(m)
-	if err != nil {
-		return conduct.Result{}, err
-	}
-	runner, err := n.newRunner(m.Runner, owner.String())
-	if err != nil {
-		return conduct.Result{}, err
-	}
-	prepared, err := n.newSnapshots()
+	c, err := n.newConductor(m, owner.String())
 	if err != nil {
 		return conduct.Result{}, err
 	}
 	show := newProgress(n.err, m.Judge.Metric)
 	defer show.close()
 	defer n.place.restore(n.log) // the next matrix is placed on all cores again
-	c := &conduct.Conductor{
-		Runner: runner, Probes: newProbes(m.Runner), Reader: load.Reader{}, Judge: guard.New(), Analyst: analysis.New(),
-		Store: n.store, Generator: generator, LinkProxy: linkProxy, Log: n.log, Now: n.now, Pin: n.place.pin,
-		Free: n.free, Snapshots: prepared,
-		Events: n.logged(func(e conduct.Event) {
-			t.runs.on(e)
-			show.on(e)
-		}),
-	}
+	c.Store, c.Pin, c.Free = n.store, n.place.pin, n.free
+	c.Events = n.logged(func(e conduct.Event) {
+		t.runs.on(e)
+		show.on(e)
+	})
 	return c.Conduct(ctx, conduct.Request{
 		Matrix: m, Rounds: int(n.o.rounds), New: n.o.fresh, AcceptShared: n.o.acceptShared,
 		Drain: n.interrupts.stopping.Done(), Until: n.until, Secrets: n.valuesOf(m),
-		Invocation: experiment.Invocation{Began: n.now(), Owner: owner.String(), Command: each(os.Args, n.err.hide.text), Version: version, ShareHost: n.o.shareHost},
+		Invocation: n.invocation(owner.String(), n.o.shareHost),
 	})
 }
 

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,20 +15,25 @@ import (
 type planOptions struct {
 	runner string
 	rounds rounds
+	try    bool
+	share  bool
 	format string
 }
 
 func newPlanCommand(a *app) *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
-		Use:     "plan MATRIX",
-		Short:   "Print cells, order, expected duration and warnings; start nothing",
-		Long:    "Print what run would do with a matrix: cells, order, expected duration and disk, warnings. Nothing is started.",
+		Use:   "plan MATRIX",
+		Short: "Print cells, order, expected duration and warnings; start nothing",
+		Long: `Print what run would do with a matrix: cells, order, expected duration and disk, warnings.
+Nothing is started, unless --try asks for each cell to be run once.`,
 		Example: "  ceteris plan matrices/coupon-lookup.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.plan(cmd.Context(), o, args[0]) },
 	}
 	cmd.Flags().StringVar(&o.runner, "runner", "", "docker, process or auto, instead of the matrix's choice")
+	cmd.Flags().BoolVar(&o.try, "try", false, "run each cell once, briefly, and propose the common warm-up; nothing of it is kept")
+	cmd.Flags().BoolVar(&o.share, "share-host", false, "try although another ceteris measures on this host")
 	cmd.Flags().Var(&o.rounds, "rounds", "planned rounds (default as the matrix says)")
 	formatFlag(cmd, &o.format, report.Formats()...)
 	return cmd
@@ -77,7 +84,33 @@ func (a *app) plan(ctx context.Context, o planOptions, file string) error {
 	if err := a.estimate(ctx, &v); err != nil {
 		return err
 	}
-	return report.Plan(a.out, v, report.Format(o.format))
+	if !o.try {
+		return report.Plan(a.out, v, report.Format(o.format))
+	}
+	return a.planAndTry(ctx, v, o)
+}
+
+// planAndTry prints the plan for people, and what a trial of it has shown. A cell that
+// gives no valid run is an error.
+func (a *app) planAndTry(ctx context.Context, v report.PlanView, o planOptions) error {
+	f := report.Format(o.format)
+	if f == report.Text || f == report.Markdown {
+		if err := report.Plan(a.out, v, f); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.out)
+	}
+	t, err := a.try(ctx, v.Matrix, o.share)
+	if err != nil {
+		return err
+	}
+	if err := report.Trial(a.out, t, f); err != nil {
+		return err
+	}
+	if failed := t.Failed(); len(failed) > 0 {
+		return &endError{exitEarly, fmt.Errorf("cells that gave no valid run on trial: %s", strings.Join(failed, ", "))}
+	}
+	return nil
 }
 
 // missingImages names the images that a run would pull first.

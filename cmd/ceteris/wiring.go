@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/ceteris/ceteris/analysis"
+	"github.com/ceteris/ceteris/analysis/guard"
 	"github.com/ceteris/ceteris/experiment"
 	"github.com/ceteris/ceteris/experiment/conduct"
 	"github.com/ceteris/ceteris/runners/docker"
 	"github.com/ceteris/ceteris/runners/gobuild"
+	"github.com/ceteris/ceteris/runners/load"
 	"github.com/ceteris/ceteris/runners/probe"
 	"github.com/ceteris/ceteris/runners/process"
 	"github.com/ceteris/ceteris/runners/snapshot"
@@ -25,6 +28,34 @@ func (a *app) newRunner(name, owner string) (experiment.Runner, error) {
 		return process.New(process.Options{StateDir: process.DefaultStateDir(), Builder: builder, Log: a.log}), nil
 	default:
 		return nil, fmt.Errorf("unknown runner %s", name)
+	}
+}
+
+// newConductor joins the parts that measure a matrix; store, events and place are the
+// caller's.
+func (a *app) newConductor(m *experiment.Matrix, owner string) (*conduct.Conductor, error) {
+	generator, linkProxy, err := tools(m)
+	if err != nil {
+		return nil, err
+	}
+	runner, err := a.newRunner(m.Runner, owner)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := a.newSnapshots()
+	if err != nil {
+		return nil, err
+	}
+	return &conduct.Conductor{
+		Runner: runner, Probes: newProbes(m.Runner), Reader: load.Reader{}, Judge: guard.New(), Analyst: analysis.New(),
+		Generator: generator, LinkProxy: linkProxy, Log: a.log, Now: a.now, Snapshots: prepared,
+	}, nil
+}
+
+// invocation describes this call, without secrets.
+func (a *app) invocation(owner string, shareHost bool) experiment.Invocation {
+	return experiment.Invocation{
+		Began: a.now(), Owner: owner, Command: each(os.Args, a.err.hide.text), Version: version, ShareHost: shareHost,
 	}
 }
 
