@@ -43,6 +43,7 @@ type env struct {
 	closed    bool
 	launched  map[string]*proc // by service; nil while it starts
 	anonymous []string         // volumes of all containers there were
+	renewed   map[string]int   // how often a volume was made anew beside an old one
 }
 
 // Open makes the network of a run.
@@ -62,7 +63,7 @@ func (r *Runner) Open(ctx context.Context, key experiment.RunKey) (experiment.En
 	e := &env{
 		r: r, provider: provider, api: bounded{provider.Client()},
 		name:     fmt.Sprintf("ceteris-%d-%s", key.Run, hex.EncodeToString(suffix)),
-		launched: map[string]*proc{},
+		launched: map[string]*proc{}, renewed: map[string]int{},
 	}
 	e.labels = map[string]string{
 		LabelOwner: key.Owner,

@@ -44,7 +44,8 @@ func (e *env) SaveVolumes(ctx context.Context, service string, w io.Writer) erro
 }
 
 // RestoreVolumes fills the volumes of a service that is to be launched. They are made
-// anew: whatever was in them is gone.
+// anew: whatever was in them is gone. It is an error if another service that lives has
+// one of them.
 func (e *env) RestoreVolumes(ctx context.Context, s experiment.Service, r io.Reader) error {
 	old, err := e.reserve(s.Name)
 	if err != nil {
@@ -57,12 +58,7 @@ func (e *env) RestoreVolumes(ctx context.Context, s experiment.Service, r io.Rea
 		}
 	}
 	e.settle(s.Name, nil)
-	for _, v := range s.Volumes {
-		if err := removeVolume(ctx, e.api, e.volume(v.Name)); err != nil {
-			return fmt.Errorf("restore volumes of service %s: %w", s.Name, err)
-		}
-	}
-	if err := e.makeVolumes(ctx, s); err != nil {
+	if err := e.renewVolumes(ctx, s); err != nil {
 		return fmt.Errorf("restore volumes of service %s: %w", s.Name, err)
 	}
 	err = e.withVolumes(ctx, s, func(id string) error {

@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
@@ -12,8 +13,48 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// volume names a volume of the run on the engine.
-func (e *env) volume(name string) string { return e.name + "-" + name }
+// volume names a volume of the run on the engine. One that is made anew while a
+// container that has ended still holds the old one has a name of its own.
+func (e *env) volume(name string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n := e.renewed[name]; n > 0 {
+		return fmt.Sprintf("%s-%s.%d", e.name, name, n)
+	}
+	return e.name + "-" + name
+}
+
+// renewVolumes makes the named volumes of a service anew, without what was in them.
+// Those of a service that lives stay.
+func (e *env) renewVolumes(ctx context.Context, s experiment.Service) error {
+	for _, v := range s.Volumes {
+		if user, ok := e.userOf(v.Name); ok {
+			return fmt.Errorf("service %s uses volume %s", user, v.Name)
+		}
+		err := removeVolume(ctx, e.api, e.volume(v.Name))
+		switch {
+		case errdefs.IsConflict(err):
+			e.mu.Lock()
+			e.renewed[v.Name]++
+			e.mu.Unlock()
+		case err != nil:
+			return err
+		}
+	}
+	return e.makeVolumes(ctx, s)
+}
+
+// userOf names a service that lives and has the volume.
+func (e *env) userOf(volume string) (string, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for name, p := range e.launched {
+		if p != nil && !p.hasEnded() && slices.ContainsFunc(p.service.Volumes, func(v experiment.Volume) bool { return v.Name == volume }) {
+			return name, true
+		}
+	}
+	return "", false
+}
 
 // makeVolumes makes the named volumes of a service, as far as no other one of the run
 // has brought them.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"path"
+	"slices"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -23,13 +24,20 @@ func (e *env) makeRoom(service string) error {
 	if p == nil {
 		return nil
 	}
+	if !p.hasEnded() {
+		return errors.New("it was started before, and not stopped")
+	}
+	p.working.Wait()
+	delete(e.procs, service)
+	return nil
+}
+
+func (p *proc) hasEnded() bool {
 	select {
 	case <-p.ended:
-		p.working.Wait()
-		delete(e.procs, service)
-		return nil
+		return true
 	default:
-		return errors.New("it was started before, and not stopped")
+		return false
 	}
 }
 
@@ -41,13 +49,8 @@ func (e *env) SaveVolumes(ctx context.Context, service string, w io.Writer) erro
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p := e.procs[service]
-	if p == nil {
-		return fmt.Errorf("save volumes of service %s: it was not started", service)
-	}
-	select {
-	case <-p.ended:
-	default:
-		return fmt.Errorf("save volumes of service %s: it was not stopped", service)
+	if p == nil || !p.hasEnded() {
+		return fmt.Errorf("save volumes of service %s: it was not started and stopped", service)
 	}
 	out := tar.NewWriter(w)
 	for _, v := range p.service.Volumes {
@@ -75,6 +78,13 @@ func (e *env) RestoreVolumes(ctx context.Context, s experiment.Service, r io.Rea
 	defer e.mu.Unlock()
 	if err := e.makeRoom(s.Name); err != nil {
 		return fmt.Errorf("restore volumes of service %s: %w", s.Name, err)
+	}
+	for name, p := range e.procs {
+		for _, v := range s.Volumes {
+			if !p.hasEnded() && slices.ContainsFunc(p.service.Volumes, func(o experiment.Volume) bool { return o.Name == v.Name }) {
+				return fmt.Errorf("restore volumes of service %s: service %s uses volume %s", s.Name, name, v.Name)
+			}
+		}
 	}
 	restored := maps.Clone(e.run.Restored) // scripts may hold the old one
 	if restored == nil {

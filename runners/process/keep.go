@@ -89,7 +89,8 @@ func packFile(out *tar.Writer, file, name string, d fs.DirEntry) error {
 }
 
 // RestoreVolumes implements experiment.VolumeKeeper. The volumes are made anew:
-// whatever was in them is gone.
+// whatever was in them is gone. It is an error if another service that lives has one of
+// them.
 func (e *env) RestoreVolumes(ctx context.Context, s experiment.Service, r io.Reader) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -108,6 +109,9 @@ func (e *env) unpack(ctx context.Context, s experiment.Service, r io.Reader) err
 		return errors.New("it has none")
 	}
 	for _, v := range s.Volumes {
+		if user, ok := e.userOf(v.Name); ok {
+			return fmt.Errorf("service %s uses volume %s", user, v.Name)
+		}
 		if err := errors.Join(os.RemoveAll(e.volume(v.Name)), os.MkdirAll(e.volume(v.Name), 0o755)); err != nil {
 			return err
 		}
@@ -147,6 +151,17 @@ func (e *env) unpack(ctx context.Context, s experiment.Service, r io.Reader) err
 		}
 	}
 	return nil
+}
+
+// userOf names a service that lives and has the volume.
+func (e *env) userOf(volume string) (string, bool) {
+	for name, p := range e.procs {
+		_, gone := p.gone()
+		if !gone && slices.ContainsFunc(p.service.Volumes, func(v experiment.Volume) bool { return v.Name == volume }) {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 func unpackFile(root *os.Root, h *tar.Header, content io.Reader) error {

@@ -31,6 +31,7 @@ func cases() []testCase {
 		{"volumes are shared and outlive services", serves, testVolumes},
 		{"volumes are copied", nil, testKeep},
 		{"volumes are copied: files", serves, testKeepFiles},
+		{"volumes are copied beside other services", nil, testKeepShared},
 		{"a job ends at once, and is asked afterwards", nil, testJob},
 		{"a job that works", serves, testJobUsage},
 		{"launched again", nil, testAgain},

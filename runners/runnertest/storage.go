@@ -242,6 +242,35 @@ func testKeepFiles(t *testing.T, s *suite) {
 	}
 }
 
+// testKeepShared restores a volume that a job has filled before, which has ended, and
+// one that a service uses, which lives.
+func testKeepShared(t *testing.T, s *suite) {
+	w := s.open(t)
+	filler := func(name, text string) experiment.Service {
+		svc := withEnv(s.Subject("job", "TEXT="+text), "OUT", "${file:/data/content}")
+		svc.Name, svc.Job = name, true
+		svc.Volumes = []experiment.Volume{{Name: "data", Target: "/data"}}
+		return svc
+	}
+	w.wait(w.launch(filler("first", "early")))
+	saved := w.save("first")
+	w.wait(w.launch(filler("second", "late")))
+	db := s.Subject("serve")
+	db.Name, db.Volumes = "db", []experiment.Volume{{Name: "data", Target: "/var/data"}}
+	w.restore(db, saved)
+	p := w.launch(db)
+	if s.Capabilities.Serves {
+		if got := w.get(p, "/read", "name", where(t, p, "/var/data/content")); got != "early" {
+			t.Errorf("restored: got %q, want what was saved", got)
+		}
+	}
+	other := filler("third", "x")
+	err := keeper(t, w.env).RestoreVolumes(within(t, patience), other, bytes.NewReader(saved.Bytes()))
+	if err == nil || !strings.Contains(err.Error(), "service db uses volume data") {
+		t.Errorf("restored beside a service that lives: got %v", err)
+	}
+}
+
 // testJob has jobs that end before anybody can look.
 func testJob(t *testing.T, s *suite) {
 	w := s.open(t)
