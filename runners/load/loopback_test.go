@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"net"
@@ -42,6 +43,7 @@ type counting struct {
 
 func (c *counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.all.Add(1)
+	_, _ = io.Copy(io.Discard, r.Body) // before that the server does not see a client go
 	var n int
 	if _, err := fmt.Sscanf(r.URL.Path, "/%d", &n); err != nil {
 		panic(err)
