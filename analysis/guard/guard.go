@@ -48,6 +48,8 @@ func All() []Guard {
 		controlDiffers(),
 		noisyCell(),
 		roundWithoutBaseline(),
+		nonMonotone(),
+		clientLimited(),
 	}
 }
 

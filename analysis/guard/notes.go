@@ -25,6 +25,18 @@ func roundWithoutBaseline() Guard {
 		"A round has no counting run of the baseline, so none of its runs can be compared and the round is left out for all cells.")
 }
 
+func nonMonotone() Guard {
+	return fromNotes(analysis.NoteNonMonotone, experiment.SeverityWarn,
+		"A rung of a ladder is sustained above one that is not, in the same round. One run cannot settle which of the two is the chance: "+
+			"the ladder has no ceiling until more rounds agree.")
+}
+
+func clientLimited() Guard {
+	return fromNotes(analysis.NoteClientLimited, experiment.SeverityWarn,
+		"Where a ladder breaks, the generator is at the limit of its own processors, so the ceiling found is not the subject's. Give the "+
+			"generator more cores.")
+}
+
 func fromNotes(code string, sev experiment.Severity, help string) Guard {
 	return Guard{Code: code, Severity: sev, Help: help, sweep: func(_ experiment.Sweep, r experiment.Results) []experiment.Finding {
 		var all []experiment.Finding

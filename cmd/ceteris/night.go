@@ -138,6 +138,7 @@ func (n *night) conclude(ctx context.Context, t *turn, result conduct.Result, fa
 		return stopped(result)
 	}
 	r, err := storedReport(ctx, n.store, result.Sweep)
+	r.Options = n.tables()
 	if err == nil {
 		t.read(r.Sweep, r.Results, result.Ended)
 	}
@@ -162,16 +163,33 @@ func (n *night) conclude(ctx context.Context, t *turn, result conduct.Result, fa
 	if result.Missing > 0 {
 		return &endError{exitEarly, fmt.Errorf("runs that the infrastructure failed twice and that are missing: %d; run again to repeat their rounds", result.Missing)}
 	}
-	invalid := 0
-	for _, run := range r.Sweep.Runs {
-		if run.State == experiment.StateInvalid {
-			invalid++
-		}
-	}
-	if invalid > 0 {
+	if invalid := invalidRuns(r.Sweep.Runs); invalid > 0 {
 		return &endError{exitEarly, fmt.Errorf("runs that are invalid and count for nothing: %d; see the findings", invalid)}
 	}
 	return nil
+}
+
+// invalidRuns counts the places of a sweep for which an invalid run stands: one that
+// was tried again with success counts against nothing.
+func invalidRuns(runs []experiment.RunRecord) int {
+	type place struct {
+		cell  experiment.CellKey
+		round int
+	}
+	last := map[place]experiment.RunRecord{}
+	for _, r := range runs {
+		p := place{r.Cell, r.Round}
+		if r.State != experiment.StateSuperseded && r.Attempt >= last[p].Attempt {
+			last[p] = r
+		}
+	}
+	invalid := 0
+	for _, r := range last {
+		if r.State == experiment.StateInvalid {
+			invalid++
+		}
+	}
+	return invalid
 }
 
 // print prints a table, without secrets.

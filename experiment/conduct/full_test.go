@@ -3,6 +3,7 @@ package conduct_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -44,39 +45,36 @@ func TestDiskFills(t *testing.T) {
 type crammed struct {
 	experiment.Store
 	runs int
+	err  error
 }
 
 func (c *crammed) EndRun(ctx context.Context, o experiment.Outcome, f []experiment.Finding) error {
 	if c.runs--; c.runs < 0 {
-		return errors.New("database or disk is full")
+		return c.err
 	}
 	return c.Store.EndRun(ctx, o, f)
 }
 
-// A disk that fills within a run costs that run alone. Where room is not to be blamed,
-// the fault of the store is an error.
+// A disk that fills within a run costs that run alone. Another fault of the store is an
+// error.
 func TestStoreIsFull(t *testing.T) {
-	const fault = "store run 6: database or disk is full"
 	for _, tc := range []struct {
 		name string
-		free func(experiment.Host) ([]conduct.DiskFree, error)
-		why  string // or it is an error
+		err  error
+		full bool
 	}{
-		{"no room", shrinking(900, 900, 900, 900, 900, 900, 1), "/data has 1.0 MiB left, and a run may need 213.8 MiB (" + fault + ")"},
-		{"room enough", shrinking(900), ""},
-		{"room unknown", func(experiment.Host) ([]conduct.DiskFree, error) { return nil, errors.New("no such directory") }, ""},
-		{"room not asked for", nil, ""},
+		{"no room", fmt.Errorf("t.db: %w", experiment.ErrDiskFull), true},
+		{"another fault", errors.New("the file is gone"), false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newStage(t)
-			s.change = func(c *conduct.Conductor) { c.Store, c.Free = &crammed{s.store, 5}, tc.free }
+			s.change = func(c *conduct.Conductor) { c.Store = &crammed{s.store, 5, tc.err} }
 			r, err := s.conduct(t.Context())
-			if tc.why == "" {
-				if err == nil || err.Error() != fault {
-					t.Errorf("got %v, want %s", err, fault)
-				}
-			} else {
-				s.wantDiskFull(r, tc.why)
+			fault := "store run 6: " + tc.err.Error()
+			if tc.full {
+				s.wantDiskFull(r, fault)
+			} else if err == nil || err.Error() != fault {
+				t.Errorf("got %v, want %s", err, fault)
 			}
 			s.wantStates(map[string]int{"ok": 5, "running": 1, "pending": 6})
 			s.change = nil

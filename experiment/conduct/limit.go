@@ -27,8 +27,9 @@ func hardLimit(p experiment.CellPlan) time.Duration {
 // to be prepared, asked and collected from.
 func serviceLimit(s experiment.Service) time.Duration {
 	limit := collectLimit(s.Collect)
+	copies := time.Duration(max(s.Replicas, 1)) // started and asked one after another
 	if s.Ready != nil {
-		limit += cmp.Or(s.Ready.Within, experiment.DefaultReadyWithin)
+		limit += copies * cmp.Or(s.Ready.Within, experiment.DefaultReadyWithin)
 	}
 	if s.Job {
 		limit += cmp.Or(s.JobWithin, experiment.DefaultJobWithin)
@@ -43,7 +44,7 @@ func serviceLimit(s experiment.Service) time.Duration {
 		}
 	}
 	for _, step := range s.Confirm {
-		limit += cmp.Or(step.Within, experiment.DefaultConfirmWithin)
+		limit += copies * cmp.Or(step.Within, experiment.DefaultConfirmWithin)
 	}
 	return limit
 }

@@ -2,6 +2,7 @@ package conduct
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -100,8 +101,8 @@ func (s *sweep) step(ctx context.Context, run experiment.Run) (Ending, error) {
 	state, lost, err := s.one(ctx, run)
 	switch {
 	case err != nil:
-		if full := s.roomLeft(); full != nil {
-			return s.stopFull(fmt.Errorf("%w (%w)", full, err))
+		if errors.Is(err, experiment.ErrDiskFull) {
+			return s.stopFull(err)
 		}
 		return EndedAborted, err
 	case state == experiment.StateInterrupted:
