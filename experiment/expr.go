@@ -216,10 +216,10 @@ func (p *exprParser) space() {
 }
 
 // take reads one of the characters, if it comes next.
-func (p *exprParser) take(any string) (string, bool) {
+func (p *exprParser) take(of string) (string, bool) {
 	p.space()
-	for i := range len(any) {
-		if p.err == nil && p.at < len(p.text) && p.text[p.at] == any[i] {
+	for i := range len(of) {
+		if p.err == nil && p.at < len(p.text) && p.text[p.at] == of[i] {
 			p.at++
 			return any[i : i+1], true
 		}

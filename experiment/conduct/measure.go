@@ -149,7 +149,7 @@ type probeSet struct {
 }
 
 func (r *oneRun) startProbes(ctx context.Context) (*probeSet, error) {
-	set := &probeSet{report: func(err error) { r.Log.Warn("a probe missed a phase", "run", r.outcome.Run.ID, "err", err) }}
+	set := &probeSet{report: func(err error) { r.Log.Warn("a probe did not see all", "run", r.outcome.Run.ID, "err", err) }}
 	for _, p := range r.Probes {
 		s, err := p.Start(ctx, experiment.ProbeTarget{Runner: r.Runner.Name(), Host: r.host, Procs: r.procs, Pages: r.pages()})
 		if err != nil {
