@@ -215,13 +215,13 @@ func (p *exprParser) space() {
 	}
 }
 
-// take reads one of the characters, if it comes next.
+// take reads one of the characters, if one comes next.
 func (p *exprParser) take(of string) (string, bool) {
 	p.space()
 	for i := range len(of) {
 		if p.err == nil && p.at < len(p.text) && p.text[p.at] == of[i] {
 			p.at++
-			return any[i : i+1], true
+			return of[i : i+1], true
 		}
 	}
 	return "", false
