@@ -40,7 +40,8 @@ func TestEachMeasuredPhaseIsAWindow(t *testing.T) {
 	l := spike()
 	bubble(t, l, constant(10*ms), func(t *testing.T, r experiment.LoadResult, _ map[experiment.Phase]time.Duration) {
 		parts := []experiment.LoadPart{
-			{Name: "calm", Window: 2 * time.Second}, {Name: "spike", Begin: 2 * time.Second, Window: 3 * time.Second},
+			{Name: "calm", Window: 2 * time.Second},
+			{Name: "spike", Begin: 2 * time.Second, Window: 3 * time.Second},
 			{Name: "recovery", Begin: 5 * time.Second, Window: 2 * time.Second},
 		}
 		if d := cmp.Diff(r.Parts, parts); d != "" || r.Window != 7*time.Second {

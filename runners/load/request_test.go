@@ -26,36 +26,43 @@ func TestRequestsAsTheyAreSent(t *testing.T) {
 		want      string
 	}{
 		"plain": {
-			experiment.Request{Method: "GET", Path: template(t, "/a")}, true,
+			experiment.Request{Method: "GET", Path: template(t, "/a")},
+			true,
 			"GET /a HTTP/1.1\r\nHost: h:1\r\n" + own + "\r\n",
 		},
 		"a connection each": {
-			experiment.Request{Method: "GET", Path: template(t, "/a")}, false,
+			experiment.Request{Method: "GET", Path: template(t, "/a")},
+			false,
 			"GET /a HTTP/1.1\r\nHost: h:1\r\n" + own + "Connection: close\r\n\r\n",
 		},
 		"POST without a body": {
-			experiment.Request{Method: "POST", Path: template(t, "/")}, true,
+			experiment.Request{Method: "POST", Path: template(t, "/")},
+			true,
 			"POST / HTTP/1.1\r\nHost: h:1\r\n" + own + "Content-Length: 0\r\n\r\n",
 		},
 		"DELETE without a body": {
-			experiment.Request{Method: "DELETE", Path: template(t, "/")}, true,
+			experiment.Request{Method: "DELETE", Path: template(t, "/")},
+			true,
 			"DELETE / HTTP/1.1\r\nHost: h:1\r\n" + own + "\r\n",
 		},
 		"a body that is always the same": {
-			experiment.Request{Method: "PUT", Path: template(t, "/"), Body: template(t, "a\r\n$${b}é")}, true,
+			experiment.Request{Method: "PUT", Path: template(t, "/"), Body: template(t, "a\r\n$${b}é")},
+			true,
 			"PUT / HTTP/1.1\r\nHost: h:1\r\n" + own + "Content-Length: 9\r\n\r\na\r\n${b}é",
 		},
 		"drawn and from data": {
 			experiment.Request{
 				Method: "POST", Path: template(t, "/${data:id}?n=${random:5..5}"), Body: template(t, `{"user":"${data:user}","n":${random:7..7}}`),
 				Headers: []experiment.EnvVar{header(t, "X-User", "<${data:user}>"), header(t, "x-user", "again")},
-			}, true,
+			},
+			true,
 			"POST /17?n=5 HTTP/1.1\r\nHost: h:1\r\n" + own + "X-User: <ann>\r\nx-user: again\r\nContent-Length: 20\r\n\r\n" + `{"user":"ann","n":7}`,
 		},
 		"own headers go before those of the generator": {
 			experiment.Request{Method: "GET", Path: template(t, "/"), Headers: []experiment.EnvVar{
 				header(t, "host", "shop.example"), header(t, "accept", "text/html"), header(t, "User-agent", "x"), header(t, "Empty", ""),
-			}}, true,
+			}},
+			true,
 			"GET / HTTP/1.1\r\nhost: shop.example\r\naccept: text/html\r\nUser-agent: x\r\nEmpty: \r\n\r\n",
 		},
 	}
