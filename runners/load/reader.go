@@ -36,7 +36,9 @@ var _ experiment.LoadReader = Reader{}
 // the protocol, an end before its time, sizes beyond reason. Where r itself fails,
 // the error wraps r's and not that one: nothing is known of the generator then. When
 // ctx ends, r is closed if it can be, and the error wraps the cause alone. What was
-// read so far is returned beside every error.
+// read so far is returned beside every error. Slices of a warm-up whose end is not yet
+// known count from the earliest end of it in the event that brings them, and from the
+// real one in the result.
 func (Reader) Read(ctx context.Context, r io.Reader, on func(experiment.LoadEvent)) (experiment.LoadResult, error) {
 	if c, ok := r.(io.Closer); ok {
 		defer context.AfterFunc(ctx, func() { _ = c.Close() })()
