@@ -35,17 +35,17 @@ func Steady(rates []float64) bool {
 	return math.Abs(mean(rates[len(rates)-steadyLast:])-level) <= steadyBand*level
 }
 
-// truncation gives the number of values that MSER leaves out, at most half of them,
-// and the mean of the others.
+// truncation gives the number of values that MSER leaves out, at most half of them
+// and rather fewer, and the mean of the others. It goes from the end to the begin and
+// keeps mean and squares (Welford's method), so a long warm-up costs little.
 func truncation(values []float64) (cut int, level float64) {
-	least := math.Inf(1)
-	for d := 0; 2*d <= len(values); d++ {
-		rest := values[d:]
-		m, squares := mean(rest), 0.0
-		for _, v := range rest {
-			squares += (v - m) * (v - m)
-		}
-		if z := squares / float64(len(rest)*len(rest)); z < least {
+	least, m, squares := math.Inf(1), 0.0, 0.0
+	for d := len(values) - 1; d >= 0; d-- {
+		n := float64(len(values) - d)
+		off := values[d] - m
+		m += off / n
+		squares += off * (values[d] - m)
+		if z := squares / (n * n); 2*d <= len(values) && z <= least {
 			least, cut, level = z, d, m
 		}
 	}
