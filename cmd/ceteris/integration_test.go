@@ -80,6 +80,20 @@ func newSandbox(t *testing.T, program string) *sandbox {
 	return s
 }
 
+// output gives what ceteris prints.
+func (s *sandbox) output(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), s.program, args...)
+	cmd.Dir, cmd.Env = s.dir, s.env
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("ceteris %s: %v\n%s%s", strings.Join(args, " "), err, out, said.Bytes())
+	}
+	return string(out)
+}
+
 // child is ceteris at work.
 type child struct {
 	cmd   *exec.Cmd
