@@ -1,6 +1,9 @@
 package load
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	steadyBatch = 5  // slices a batch
@@ -40,11 +43,11 @@ func Steady(rates []float64) bool {
 // keeps mean and squares (Welford's method), so a long warm-up costs little.
 func truncation(values []float64) (cut int, level float64) {
 	least, m, squares := math.Inf(1), 0.0, 0.0
-	for d := len(values) - 1; d >= 0; d-- {
+	for d, v := range slices.Backward(values) {
 		n := float64(len(values) - d)
-		off := values[d] - m
+		off := v - m
 		m += off / n
-		squares += off * (values[d] - m)
+		squares += off * (v - m)
 		if z := squares / (n * n); 2*d <= len(values) && z <= least {
 			least, cut, level = z, d, m
 		}
