@@ -38,15 +38,6 @@ type Stage struct {
 	At       Pos       `json:"-"`
 }
 
-// Ladder is a cell whose load rises over the levels of a condition. Cell stands for
-// the ladder as a whole: its condition is without the rung, no run belongs to it, and
-// it carries the metric ceiling. Rungs are the cells that are run, in the order of the
-// levels.
-type Ladder struct {
-	Cell  Cell
-	Rungs []CellKey
-}
-
 // reaches reports whether every factor that is off the baseline of a cell has a
 // place there: it exists, and something that mentions it does.
 func (m *Matrix) reaches(c Cell) bool {

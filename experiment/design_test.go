@@ -193,6 +193,34 @@ func TestLadders(t *testing.T) {
 	}
 }
 
+// TestLaddersRise: a ladder is climbed from its lowest rate, in whatever order and
+// under whatever names its rungs are declared.
+func TestLaddersRise(t *testing.T) {
+	m := designed(Design{Across: []string{"users", "pace"}, Kind: ChosenCells})
+	pace := func(name, rate string) Level { return Level{Text: name, Is: []KeyValue{{"rate", rate}}} }
+	m.Factors = append(m.Factors, Factor{Name: "pace", Levels: []Level{pace("high, fast", "1000"), pace("low, slow", "90"), pace("middling", "400")}})
+	m.Load.Open = &OpenSpec{Rate: Template{parts: []templatePart{{ref: &Ref{Kind: RefFactor, Name: "pace", Key: "rate"}}, {text: "/s"}}}, InFlight: Literal("9")}
+	var levels []string
+	for _, l := range m.Rungs() {
+		levels = append(levels, l.Text)
+	}
+	if want := []string{"low, slow", "middling", "high, fast"}; !slices.Equal(levels, want) {
+		t.Errorf("rungs %q, want %q", levels, want)
+	}
+	got := m.Ladders()
+	if len(got) != 2 {
+		t.Fatalf("%d ladders, want one for each number of users", len(got))
+	}
+	const cell = "main|baseline|a=1|b=y|users=50, pace="
+	want := []CellKey{cell + "low, slow", cell + "middling", cell + "high, fast"}
+	if diff := cmp.Diff(got[0].Rungs, want); diff != "" {
+		t.Errorf("rungs (-got +want):\n%s", diff)
+	}
+	if c := got[0].Cell; c.Condition != "users=50" || c.Key != "main|baseline|a=1|b=y|users=50|ladder" {
+		t.Errorf("the ladder as a whole is %s under %s", c.Key, c.Condition)
+	}
+}
+
 // TestVariant: subject and load of a cell are those of the levels that put something
 // else in their place.
 func TestVariant(t *testing.T) {

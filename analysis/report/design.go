@@ -131,16 +131,22 @@ func settings(all []experiment.Setting) string {
 }
 
 func (v PlanView) across(name string) string {
-	var levels []string
+	if name == v.Matrix.Rung() {
+		return "each cell climbs a ladder over " + name + ": " + levelTexts(v.Matrix.Rungs())
+	}
+	var levels []experiment.Level
 	for _, f := range v.Matrix.Factors {
 		if f.Name == name {
-			for _, l := range f.Levels {
-				levels = append(levels, levelText(l))
-			}
+			levels = f.Levels
 		}
 	}
-	if name == v.Matrix.Rung() {
-		return "each cell climbs a ladder over " + name + ": " + strings.Join(levels, ", ")
+	return "each cell under every level of " + name + ": " + levelTexts(levels)
+}
+
+func levelTexts(levels []experiment.Level) string {
+	texts := make([]string, len(levels))
+	for i, l := range levels {
+		texts[i] = levelText(l)
 	}
-	return "each cell under every level of " + name + ": " + strings.Join(levels, ", ")
+	return strings.Join(texts, ", ")
 }
