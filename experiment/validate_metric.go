@@ -162,7 +162,7 @@ func (m *Matrix) checkMetric(name string) error {
 		return nil
 	}
 	if service, base, ofService := strings.Cut(n.Base, "."); ofService {
-		return m.checkServiceMetric(service, base)
+		return m.checkServiceMetric(n.Phase, service, base)
 	}
 	_, known := MetricByName(n.Base)
 	rest, quantile := m.observedRequests()
@@ -221,9 +221,13 @@ func (m *Matrix) checkPart(n MetricName) error {
 	return nil
 }
 
-func (m *Matrix) checkServiceMetric(service, base string) error {
+func (m *Matrix) checkServiceMetric(phase, service, base string) error {
 	_, known := MetricByName(service + "." + base)
-	names := m.observedOf(service)
+	names, window := m.observedOf(service), "the measured window"
+	if phase != "" {
+		names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(partRates(), n) })
+		window = "a phase alone"
+	}
 	switch {
 	case slices.Contains(names, base):
 		return nil
@@ -232,7 +236,7 @@ func (m *Matrix) checkServiceMetric(service, base string) error {
 	case len(names) == 0:
 		return fmt.Errorf("no run of this matrix has a service %s", service)
 	case known:
-		return WithHint(fmt.Errorf("no good run of this matrix observes %s.%s in the measured window", service, base),
+		return WithHint(fmt.Errorf("no good run of this matrix observes %s.%s in %s", service, base, window),
 			"observed of "+service+": "+strings.Join(names, ", "))
 	default:
 		for _, t := range m.brought() {
@@ -269,10 +273,14 @@ func (m *Matrix) observedRequests() (rest, quantile []string) {
 	return rest, quantile
 }
 
+// partRates are the metrics of services that are told for each measured phase of the
+// load, too: those of counters that grow.
+func partRates() []string { return []string{"cpu", "throttled", "net_received", "net_sent"} }
+
 // observedOf lists the metrics of a service, or of what has a reserved name, that
 // are observed in the window, without its name. Where the runner is not chosen yet,
 // each may be. A study without load has no window: what is left is how long things
-// took.
+// took, and what memory they then had. A job has ended before there is a window.
 func (m *Matrix) observedOf(service string) []string {
 	containers := m.Runner != RunnerProcess
 	s := m.service(service)
@@ -281,19 +289,23 @@ func (m *Matrix) observedOf(service string) []string {
 		return nil
 	case m.Load.None && s == nil:
 		return nil
-	case m.Load.None && s.Job:
+	case s != nil && s.Job:
 		return []string{"duration", "exit"}
 	case m.Load.None:
-		return []string{"ready_seconds", "duration"}
+		return []string{"ready_seconds", "memory_peak"}
 	case service == HostName:
 		return []string{"busy", "other", "steal"}
 	case service == ConductorName, service == EngineName && containers:
 		return []string{"cpu"}
 	case service == EngineName, service == LinkProxyName && len(m.Subject.Links) == 0:
 		return nil
-	case containers: // only an engine counts what it throttles and the network
-		return []string{"cpu", "memory_peak", "log_bytes", "log_lines", "net_received", "net_sent", "throttled"}
-	default:
-		return []string{"cpu", "memory_peak", "log_bytes", "log_lines"}
 	}
+	names := []string{"cpu", "memory_peak", "log_bytes", "log_lines"}
+	if containers { // only an engine counts what it throttles and the network
+		names = append(names, "net_received", "net_sent", "throttled")
+	}
+	if s != nil {
+		names = append(names, "ready_seconds")
+	}
+	return names
 }

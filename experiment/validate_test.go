@@ -102,6 +102,10 @@ func TestMetricsThatARunObserves(t *testing.T) {
 		open(m)
 		m.Load.Open.Rate, m.Design.Across = mustParse("${threads}/s"), []string{"threads"}
 	}
+	job := func(m *Matrix) {
+		named(m)
+		m.Subject.Services[0].Job = true
+	}
 	none := func(m *Matrix) {
 		named(m)
 		m.Load = LoadSpec{None: true}
@@ -123,7 +127,9 @@ func TestMetricsThatARunObserves(t *testing.T) {
 		{"dropped", as(RunnerProcess), false},
 		{"dropped", open, true},
 		{"app.cpu", as(RunnerProcess), true},
-		{"app.ready_seconds", as(RunnerProcess), false},
+		{"app.ready_seconds", as(RunnerProcess), true},
+		{"app.duration", as(RunnerProcess), false},
+		{"generator.ready_seconds", as(RunnerProcess), false},
 		{"app.steal", as(RunnerProcess), false},
 		{"app.throttled", as(RunnerProcess), false},
 		{"app.throttled", as(RunnerDocker), true},
@@ -153,6 +159,11 @@ func TestMetricsThatARunObserves(t *testing.T) {
 		{"spike:throughput", phases, true},
 		{"spike:latency_p95{search}", phases, true},
 		{"spike:app.cpu", phases, true},
+		{"spike:generator.cpu", phases, true},
+		{"spike:app.memory_peak", phases, false},
+		{"spike:app.ready_seconds", phases, false},
+		{"spike:host.busy", phases, false},
+		{"app.memory_peak", phases, true},
 		{"calm:throughput", phases, false},
 		{"peak:throughput", phases, false},
 		{"throughput", phases, false},
@@ -162,7 +173,11 @@ func TestMetricsThatARunObserves(t *testing.T) {
 		{"app.ready_seconds", none, true},
 		{"app.hits", none, true},
 		{"app.cpu", none, false},
+		{"app.memory_peak", none, true},
+		{"app.duration", none, false},
 		{"redis.duration", none, true},
+		{"redis.duration", job, true},
+		{"redis.cpu", job, false},
 		{"redis.ready_seconds", none, false},
 		{"generator.cpu", none, false},
 		{"throughput", none, false},
