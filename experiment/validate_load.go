@@ -9,6 +9,7 @@ import (
 func (m *Matrix) checkLoad(f *faults) {
 	l := m.Load
 	if l.None {
+		m.checkUnloaded(f)
 		return
 	}
 	if l.Service == "" {
@@ -38,6 +39,25 @@ func (m *Matrix) checkLoad(f *faults) {
 	if !measured {
 		f.lack("load.phases", l.At, "load.phases", "as in measure: true", "none of the phases is measured")
 	}
+}
+
+// checkUnloaded refuses what is asked under load, where there is none.
+func (m *Matrix) checkUnloaded(f *faults) {
+	collects := func(all []Collect, path string) {
+		for i, c := range all {
+			if len(c.Delta) > 0 || slices.ContainsFunc(c.Moments, func(at Moment) bool { return at != MomentEnd }) {
+				f.lack("load", c.At, fmt.Sprintf("%s[%d].at", path, i), "as in at: end", "without load there is no window, only an end")
+			}
+		}
+	}
+	for _, s := range m.Subject.Services {
+		path := "subject.services." + s.Name
+		collects(s.Collect, path+".collect")
+		for i, sc := range s.Scrape {
+			f.lack("load", sc.At, fmt.Sprintf("%s.scrape[%d]", path, i), "collect may ask at the end", "is read under load, and there is none")
+		}
+	}
+	collects(m.Collect, "collect")
 }
 
 // checkTarget wants the service at which the load is aimed to last.
