@@ -14,7 +14,7 @@ import (
 // What carries a question or a result is not the subject: its failures are tried
 // once more, and are no verdict.
 func TestCarrierFails(t *testing.T) {
-	t.Run("the output of the generator", func(t *testing.T) {
+	t.Run("the output of the generator", inBubble(func(t *testing.T) {
 		s := newStage(t)
 		broken := 0
 		s.reader = readerFunc(func(context.Context, io.Reader) error {
@@ -25,8 +25,8 @@ func TestCarrierFails(t *testing.T) {
 		})
 		s.mustConduct()
 		s.wantStates(map[string]int{"ok": 12, "failed:infrastructure (connection reset by the engine)": 1})
-	})
-	t.Run("a command inside the subject", func(t *testing.T) {
+	}))
+	t.Run("a command inside the subject", inBubble(func(t *testing.T) {
 		s := newStage(t)
 		s.execFault = func(n int) error {
 			if n == 2 {
@@ -36,8 +36,8 @@ func TestCarrierFails(t *testing.T) {
 		}
 		s.mustConduct()
 		s.wantStates(map[string]int{"ok": 12, "failed:infrastructure (confirm service app: run settings: the engine does not answer)": 1})
-	})
-	t.Run("for one cell in both attempts", func(t *testing.T) {
+	}))
+	t.Run("for one cell in both attempts", inBubble(func(t *testing.T) {
 		s := newStage(t)
 		s.script.Open = func(r fake.Run) error {
 			if r.N == 2 || r.N == 5 {
@@ -49,7 +49,7 @@ func TestCarrierFails(t *testing.T) {
 			t.Errorf("ended %s, %d missing; want done, 1 missing", r.Ended, r.Missing)
 		}
 		s.wantStates(map[string]int{"ok": 11, "failed:infrastructure (open an environment: engine hiccup)": 2})
-	})
+	}))
 }
 
 // flaky is a runner whose commands inside services may fail on the way.

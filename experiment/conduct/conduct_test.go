@@ -115,7 +115,7 @@ func TestFailures(t *testing.T) {
 			}
 		}, conduct.EndedDone, map[string]int{"ok": 9, "invalid (result-incomplete)": 3}, experiment.VerdictInvalid},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
+		t.Run(tc.name, inBubble(func(t *testing.T) {
 			s := newStage(t)
 			s.script.Load = func(r fake.Run, _ experiment.Load) fake.Generation {
 				return fake.Throughput(1000 + float64(r.N%3))
@@ -129,7 +129,7 @@ func TestFailures(t *testing.T) {
 			if got := verdicts(r.Results)["main|varied|threads=8|log=off|"]; got != tc.verdict {
 				t.Errorf("verdict %s, want %s", got, tc.verdict)
 			}
-		})
+		}))
 	}
 }
 

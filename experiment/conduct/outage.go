@@ -15,6 +15,10 @@ const (
 	longestPause = 30 * time.Second
 	// enginePatience is how long an engine may be gone before the invocation ends.
 	enginePatience = 10 * time.Minute
+	// firstRest is how long an invocation rests after an infrastructure failure; twice
+	// as long after the next one in a row, and so on. An engine that is shutting down
+	// answers, and fails whatever it is asked for, as fast as it can be asked.
+	firstRest = time.Second
 	// checkTimeout bounds one question: an engine that does not answer is gone, too.
 	checkTimeout = 10 * time.Second
 )
@@ -55,15 +59,8 @@ func (s *sweep) awaitEngine(ctx context.Context, lost error) Ending {
 			s.why = fmt.Sprintf("the engine did not come back within %v: %v", enginePatience, lost)
 			return EndedEngineGone
 		}
-		timer := time.NewTimer(min(pause, left))
-		select {
-		case <-timer.C:
-		case <-s.req.Drain:
-			timer.Stop()
-			return EndedDrained
-		case <-ctx.Done():
-			timer.Stop()
-			return EndedAborted
+		if ending := s.pause(ctx, min(pause, left)); ending != "" {
+			return ending
 		}
 		lost = s.askEngine(ctx)
 	}
@@ -75,6 +72,32 @@ func (s *sweep) awaitEngine(ctx context.Context, lost error) Ending {
 		s.Log.Warn("leftovers may stay", "err", err)
 	}
 	return ""
+}
+
+// rest lets what ails the host pass, or become plain: the engine may be gone by then.
+// The ending is empty if the sweep goes on.
+func (s *sweep) rest(ctx context.Context) Ending {
+	if ending := s.pause(ctx, firstRest<<(s.infra-1)); ending != "" {
+		return ending
+	}
+	if lost := s.askEngine(ctx); lost != nil && ctx.Err() == nil {
+		return s.awaitEngine(ctx, lost)
+	}
+	return ""
+}
+
+// pause waits, unless the invocation is to end meanwhile.
+func (s *sweep) pause(ctx context.Context, d time.Duration) Ending {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ""
+	case <-s.req.Drain:
+		return EndedDrained
+	case <-ctx.Done():
+		return EndedAborted
+	}
 }
 
 // closeEnv removes an environment; one that cannot be removed now is kept for

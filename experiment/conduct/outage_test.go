@@ -2,6 +2,7 @@ package conduct_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"testing"
@@ -30,6 +31,11 @@ func night(t *testing.T) (s *stage, told func() []string) {
 		}
 	}
 	return s, func() []string { return heard }
+}
+
+// inBubble is a test in whose pauses no time passes.
+func inBubble(f func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) { synctest.Test(t, f) }
 }
 
 var someService = regexp.MustCompile(`watch service \w+:`)
@@ -84,6 +90,54 @@ func TestEngineComesBack(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An engine that is shutting down still answers, and fails at once whatever it is
+// asked for: that is not taken for a host that is broken.
+func TestEngineShutsDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, told := night(t)
+		s.script.Outages = []fake.Outage{{Run: 2, After: 500 * time.Millisecond, For: 5 * time.Second}}
+		began := time.Now()
+		s.script.Open = func(r fake.Run) error {
+			switch {
+			case r.N == 2:
+				began = time.Now()
+			case r.N == 1 || time.Since(began) > 500*time.Millisecond:
+				return nil
+			}
+			return errors.New("shutting down")
+		}
+		if r := s.mustConduct(); r.Ended != conduct.EndedDone || r.Missing != 0 {
+			t.Errorf("ended %s, %d missing; want done, none", r.Ended, r.Missing)
+		}
+		if diff := cmp.Diff(told(), []string{"gone: " + gone, "back after 7.5s"}); diff != "" {
+			t.Errorf("told (-got +want):\n%s", diff)
+		}
+		s.wantStates(map[string]int{"ok": 12, "failed:infrastructure (open an environment: shutting down)": 1})
+	})
+}
+
+// A host that is broken is not asked for ever, nor as fast as it fails.
+func TestRestsBetweenFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		var asked []time.Time
+		s.script.Open = func(fake.Run) error {
+			asked = append(asked, time.Now())
+			return errors.New("broken")
+		}
+		if r := s.mustConduct(); r.Ended != conduct.EndedInfrastructure {
+			t.Errorf("ended %s, want %s", r.Ended, conduct.EndedInfrastructure)
+		}
+		var rests []time.Duration
+		for i := range asked[1:] {
+			rests = append(rests, asked[i+1].Sub(asked[i]))
+		}
+		if diff := cmp.Diff(rests, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}); diff != "" {
+			t.Errorf("rests (-got +want):\n%s", diff)
+		}
+	})
 }
 
 // An engine that stays away ends the invocation, and the next one goes on.

@@ -162,22 +162,24 @@ func (noRoom) Close() error { return nil }
 
 // What cannot be kept is prepared in every run.
 func TestSnapshotThatCannotBeKept(t *testing.T) {
-	s := newStage(t)
-	s.matrix.Repeat.Rounds = 1
-	s.change = func(c *conduct.Conductor) { c.Snapshots = fullShelf{} }
-	store := s.service("store")
-	store.Volumes = []experiment.Volume{{Name: "data", Target: "/data"}}
-	store.Prepare = experiment.Preparation{Steps: []experiment.Step{{Run: run("seed")}}, Snapshot: true}
-	seeds := 0
-	s.answering(func(_ experiment.Service, argv string) (experiment.ExecResult, bool) {
-		if argv == "seed" {
-			seeds++
+	inBubble(func(t *testing.T) {
+		s := newStage(t)
+		s.matrix.Repeat.Rounds = 1
+		s.change = func(c *conduct.Conductor) { c.Snapshots = fullShelf{} }
+		store := s.service("store")
+		store.Volumes = []experiment.Volume{{Name: "data", Target: "/data"}}
+		store.Prepare = experiment.Preparation{Steps: []experiment.Step{{Run: run("seed")}}, Snapshot: true}
+		seeds := 0
+		s.answering(func(_ experiment.Service, argv string) (experiment.ExecResult, bool) {
+			if argv == "seed" {
+				seeds++
+			}
+			return experiment.ExecResult{}, argv == "seed"
+		})
+		s.mustConduct()
+		got := s.states()
+		if failed := len(got) - 1; got["ok"] != 4 || failed != 1 || seeds != 5 {
+			t.Errorf("runs %v after %d preparations; want 4 ok and one that failed, 5", got, seeds)
 		}
-		return experiment.ExecResult{}, argv == "seed"
-	})
-	s.mustConduct()
-	got := s.states()
-	if failed := len(got) - 1; got["ok"] != 4 || failed != 1 || seeds != 5 {
-		t.Errorf("runs %v after %d preparations; want 4 ok and one that failed, 5", got, seeds)
-	}
+	})(t)
 }

@@ -111,6 +111,8 @@ func (s *sweep) step(ctx context.Context, run experiment.Run) (Ending, error) {
 		return EndedInfrastructure, nil
 	case lost != nil:
 		return s.awaitEngine(ctx, lost), nil
+	case state == experiment.StateFailedInfra:
+		return s.rest(ctx), nil
 	}
 	return "", nil
 }
