@@ -71,18 +71,37 @@ func (e Expr) String() string { return e.text }
 // Names lists the metrics of which the expression is made, sorted, each once.
 func (e Expr) Names() []string {
 	var names []string
+	for _, u := range e.uses() {
+		names = append(names, u.name)
+	}
+	return slices.Compact(names)
+}
+
+// exprUse is what an expression wants of a metric: its value, or, where points is not
+// 0, so many points of its series at least.
+type exprUse struct {
+	name   string
+	points int
+}
+
+// uses lists what the expression wants, by name, each once.
+func (e Expr) uses() []exprUse {
+	var out []exprUse
 	var walk func(n exprNode)
 	walk = func(n exprNode) {
-		if n.name != "" {
-			names = append(names, n.name)
+		switch {
+		case n.op == exprValue:
+			out = append(out, exprUse{n.name, 0})
+		case n.name != "":
+			out = append(out, exprUse{n.name, fewestPoints(n.op)})
 		}
 		for _, a := range n.args {
 			walk(a)
 		}
 	}
 	walk(e.root)
-	slices.Sort(names)
-	return slices.Compact(names)
+	slices.SortFunc(out, func(a, b exprUse) int { return cmp.Or(cmp.Compare(a.name, b.name), a.points-b.points) })
+	return slices.Compact(out)
 }
 
 // Eval computes the value. The error wraps ErrUndefined.
@@ -146,13 +165,17 @@ func (n exprNode) eval(env ExprEnv) (float64, error) {
 	}
 }
 
+// fewestPoints is how many points of a series a function wants.
+func fewestPoints(function string) int {
+	if function == "delta" || function == "slope" {
+		return 2
+	}
+	return 1
+}
+
 // reduce makes one number of a series.
 func reduce(function, name string, points []SeriesPoint) (float64, error) {
-	wanted := 1
-	if function == "delta" || function == "slope" {
-		wanted = 2
-	}
-	if len(points) < wanted {
+	if len(points) < fewestPoints(function) {
 		return 0, fmt.Errorf("%s(%s): the window holds %d values of it: %w", function, name, len(points), ErrUndefined)
 	}
 	last := points[len(points)-1].Value

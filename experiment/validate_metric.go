@@ -14,6 +14,7 @@ type taken struct {
 	better Direction
 	path   string
 	at     Pos
+	points int // of its series in a run; of more than two, two
 }
 
 // Declared gives the metrics that the matrix itself brings: those of collect and
@@ -32,40 +33,38 @@ func (m *Matrix) Declared() []Metric {
 // brought lists the metrics that collect and scrape bring.
 func (m *Matrix) brought() []taken {
 	var out []taken
-	for i := range m.Subject.Services {
-		s := &m.Subject.Services[i]
+	for _, s := range m.Subject.Services {
 		at := "subject.services." + s.Name
-		for _, p := range s.steps(at) {
-			if p.why == forCollect {
-				out = append(out, p.brings(s.Name)...)
-			}
+		for i, c := range s.Collect {
+			out = append(out, c.brings(s.Name+".", fmt.Sprintf("%s.collect[%d]", at, i))...)
 		}
-		for j, sc := range s.Scrape {
+		for i, sc := range s.Scrape {
 			for _, one := range sc.Metrics {
-				out = append(out, taken{s.Name + "." + one.Name, one.Unit, one.Better, fmt.Sprintf("%s.scrape[%d].metrics.%s", at, j, one.Name), sc.At})
+				out = append(out, taken{s.Name + "." + one.Name, one.Unit, one.Better, fmt.Sprintf("%s.scrape[%d].metrics.%s", at, i, one.Name), sc.At, 2})
 			}
 		}
 	}
-	for _, p := range m.topSteps() {
-		if p.why == forCollect {
-			out = append(out, p.brings("")...)
-		}
+	for i, c := range m.Collect {
+		out = append(out, c.brings("", fmt.Sprintf("collect[%d]", i))...)
 	}
 	return out
 }
 
-// brings names the metrics of a step of collect under a service.
-func (p placedStep) brings(service string) []taken {
-	prefix := service + "."
+// brings names the metrics of a step of collect that is written under a service.
+func (c Collect) brings(prefix, path string) []taken {
 	switch {
-	case !p.Image.IsZero():
+	case !c.Image.IsZero():
 		prefix = ""
-	case p.In != "":
-		prefix = p.In + "."
+	case c.In != "":
+		prefix = c.In + "."
+	}
+	points := 1
+	if len(c.Delta) > 0 || len(c.Moments) > 1 || slices.Contains(c.Moments, MomentDuring) {
+		points = 2
 	}
 	var out []taken
-	for _, name := range p.takes() {
-		out = append(out, taken{prefix + name, p.Unit, p.Better, p.path, p.At})
+	for _, name := range c.takes() {
+		out = append(out, taken{prefix + name, c.Unit, c.Better, path, c.At, points})
 	}
 	return out
 }
@@ -123,17 +122,47 @@ func (v view) checkDerived(f *faults, d Derived, names map[string]bool) {
 		f.add(d.At, path+".of", "", "%w", err)
 		return
 	}
-	for _, name := range expr.Names() {
-		if slices.ContainsFunc(v.Metrics, func(o Derived) bool { return o.Name == name }) {
-			f.add(d.At, path+".of", "write its expression out", "%s is itself derived", name)
+	for _, u := range expr.uses() {
+		if slices.ContainsFunc(v.Metrics, func(o Derived) bool { return o.Name == u.name }) {
+			f.add(d.At, path+".of", "write its expression out", "%s is itself derived", u.name)
 			continue
 		}
-		err := v.checkMetric(name)
+		err := v.checkExprUse(u)
 		if hint, ok := errors.AsType[*HintError](err); ok {
 			f.lack("subject", d.At, path+".of", hint.Hint, "%w", hint.Err)
 		} else if err != nil {
 			f.lack("subject", d.At, path+".of", "", "%w", err)
 		}
+	}
+}
+
+// requestSeries are the series of requests.
+func requestSeries() []string {
+	return []string{"offered", "sent", "done", "failed", "dropped", "in_flight", "latency_p50", "latency_p99", "latency_max"}
+}
+
+// checkExprUse is checkMetric for what an expression wants: where that is a series, there
+// must be one, of as many points.
+func (m *Matrix) checkExprUse(u exprUse) error {
+	if u.points == 0 {
+		return m.checkMetric(u.name)
+	}
+	if slices.Contains(requestSeries(), u.name) && !m.Load.None && (u.name != "dropped" || m.Load.Closed == nil) {
+		return nil
+	}
+	brought := m.brought()
+	i := slices.IndexFunc(brought, func(t taken) bool { return t.name == u.name })
+	switch {
+	case i < 0:
+		if err := m.checkMetric(u.name); err != nil {
+			return err
+		}
+		return WithHint(fmt.Errorf("%s has a value in the window, and no series over which a function could look", u.name),
+			"series have "+strings.Join(requestSeries(), ", ")+" and what scrape and collect bring")
+	case brought[i].points < u.points:
+		return WithHint(fmt.Errorf("%s is asked once in a run, and its growth wants two answers", u.name), "as in at: [start, end]")
+	default:
+		return nil
 	}
 }
 
@@ -158,8 +187,8 @@ func (m *Matrix) checkMetric(name string) error {
 	if err := m.checkPart(n); err != nil {
 		return err
 	}
-	if own(n.Base) && n.Request == "" {
-		return nil
+	if own(n.Base) {
+		return WithHint(fmt.Errorf("%s is told of the whole window, of no phase or request alone", n.Base), "write "+n.Base)
 	}
 	if service, base, ofService := strings.Cut(n.Base, "."); ofService {
 		return m.checkServiceMetric(n.Phase, service, base)
