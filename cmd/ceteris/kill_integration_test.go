@@ -60,6 +60,7 @@ type campaign struct {
 	runner  string
 	matrix  string
 	db      string
+	cells   int
 	rounds  int
 	typical time.Duration // a run
 	random  *rand.Rand
@@ -75,7 +76,7 @@ func newCampaign(t *testing.T, program, runner string) *campaign {
 	}
 	return &campaign{
 		T: t, sandbox: s, site: siteOf(t, runner, s), runner: runner, matrix: matrix, db: filepath.Join(s.dir, "sweep.db"),
-		rounds: smallRounds, random: rand.New(rand.NewPCG(9, 9)), known: map[int64]record{}, seen: map[string]thing{},
+		cells: smallCells, rounds: smallRounds, random: rand.New(rand.NewPCG(9, 9)), known: map[int64]record{}, seen: map[string]thing{},
 	}
 }
 
@@ -220,14 +221,14 @@ func (k *campaign) remaining() time.Duration {
 		}
 	}
 	for _, n := range perRound {
-		if n == smallCells {
+		if n == k.cells {
 			whole++
 		}
 	}
 	if counted > 0 {
 		k.typical = took / time.Duration(counted)
 	}
-	return max(k.typical*time.Duration((k.rounds-whole)*smallCells), time.Second)
+	return max(k.typical*time.Duration((k.rounds-whole)*k.cells), time.Second)
 }
 
 func (k *campaign) kill(c *child, when string) {
@@ -380,8 +381,8 @@ func (k *campaign) finish() {
 			k.Errorf("%d runs count for %s", n, place)
 		}
 	}
-	if len(places) != smallCells*k.rounds {
-		k.Errorf("runs count for %d cells and rounds, want %d; ceteris said:\n%s", len(places), smallCells*k.rounds, c.stderr(k.T))
+	if len(places) != k.cells*k.rounds {
+		k.Errorf("runs count for %d cells and rounds, want %d; ceteris said:\n%s", len(places), k.cells*k.rounds, c.stderr(k.T))
 	}
 	k.Logf("%d runs in all, %d of them count", len(now), len(places))
 	k.checkIntegrity()
