@@ -94,10 +94,15 @@ func (c *Conductor) Conduct(ctx context.Context, req Request) (Result, error) {
 	case err != nil:
 		return Result{}, err
 	}
-	beginErr := s.begin(ctx)
-	ending, runErr := EndedAborted, beginErr
-	if beginErr == nil {
+	ending, runErr := EndedAborted, s.begin(ctx)
+	if runErr == nil {
 		ending, runErr = s.rounds(ctx)
+	}
+	switch {
+	case errors.Is(runErr, experiment.ErrDiskFull):
+		ending, runErr = s.stopFull(runErr)
+	case ctx.Err() != nil && errors.Is(runErr, context.Canceled):
+		ending, runErr = EndedAborted, nil // no fault of the store, which was asked to stop
 	}
 	return s.end(context.WithoutCancel(ctx), ending, runErr)
 }

@@ -83,3 +83,59 @@ func TestStoreIsFull(t *testing.T) {
 		})
 	}
 }
+
+// lateFault is a store that fails when it reads the sweep for the n-th time.
+type lateFault struct {
+	experiment.Store
+	n    int
+	fail func() error
+}
+
+func (l *lateFault) LoadSweep(ctx context.Context, id int64) (experiment.Sweep, error) {
+	if l.n--; l.n == 0 {
+		return experiment.Sweep{}, l.fail()
+	}
+	return l.Store.LoadSweep(ctx, id)
+}
+
+// Wherever the disk is found full, or the abort comes, it is that which ended the
+// invocation, and no fault.
+func TestEndsBetweenRuns(t *testing.T) {
+	full := fmt.Errorf("t.db: %w", experiment.ErrDiskFull)
+	for _, tc := range []struct {
+		name  string
+		n     int // 1: when the sweep begins, 2: after its first round
+		abort bool
+		ended conduct.Ending
+		ran   int
+	}{
+		{"full before the first run", 1, false, conduct.EndedDiskFull, 0},
+		{"full after a round", 2, false, conduct.EndedDiskFull, 4},
+		{"aborted before the first run", 1, true, conduct.EndedAborted, 0},
+		{"aborted after a round", 2, true, conduct.EndedAborted, 4},
+	} {
+		t.Run(tc.name, inBubble(func(t *testing.T) {
+			s := newStage(t)
+			ctx, abort := context.WithCancel(t.Context())
+			defer abort()
+			s.change = func(c *conduct.Conductor) {
+				c.Store = &lateFault{s.store, tc.n, func() error {
+					if tc.abort {
+						abort()
+						return ctx.Err()
+					}
+					return full
+				}}
+			}
+			r, err := s.conduct(ctx)
+			if err != nil || r.Ended != tc.ended || r.Counts[experiment.StateOK] != tc.ran {
+				t.Errorf("ended %s after %v, %v; want %s after %d runs", r.Ended, r.Counts, err, tc.ended, tc.ran)
+			}
+			s.change = nil
+			if r := s.mustConduct(); r.Ended != conduct.EndedDone {
+				t.Errorf("ended %s", r.Ended)
+			}
+			s.wantStates(map[string]int{"ok": 12})
+		}))
+	}
+}

@@ -2,7 +2,6 @@ package conduct
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -101,9 +100,6 @@ func (s *sweep) step(ctx context.Context, run experiment.Run) (Ending, error) {
 	state, lost, err := s.one(ctx, run)
 	switch {
 	case err != nil:
-		if errors.Is(err, experiment.ErrDiskFull) {
-			return s.stopFull(err)
-		}
 		return EndedAborted, err
 	case state == experiment.StateInterrupted:
 		return EndedAborted, nil
