@@ -20,7 +20,10 @@ func (m *Matrix) MostCells() int {
 		each += max(len(f.Levels)-1, 0)
 		all = times(all, len(f.Levels))
 	}
-	n := 2 // baseline and control
+	n := 1 // the baseline
+	if m.Control {
+		n++
+	}
 	switch m.Design.Kind {
 	case Grid:
 		n += all - 1

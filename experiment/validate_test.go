@@ -253,9 +253,11 @@ func TestMostCells(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := whole(t)
 			m.Design = c.design
-			most, cells := m.MostCells(), len(m.Cells())
-			if most < cells || c.exact && most != cells {
-				t.Errorf("at most %d cells, there are %d", most, cells)
+			for _, m.Control = range []bool{true, false} {
+				most, cells := m.MostCells(), len(m.Cells())
+				if most < cells || c.exact && most != cells {
+					t.Errorf("control %v: at most %d cells, there are %d", m.Control, most, cells)
+				}
 			}
 		})
 	}
