@@ -22,7 +22,8 @@ type night struct {
 	place *ownPlace
 	until time.Time // no round begins later; zero: without bound
 	turns []*turn
-	codes []int // of what was no success
+	rest  conduct.Rest // what one turn could not remove, for the next
+	codes []int        // of what was no success
 }
 
 // measure takes the matrices in turn, and says at the end what has come of it.
@@ -115,7 +116,7 @@ func (n *night) conduct(ctx context.Context, m *experiment.Matrix, t *turn) (con
 	show := newProgress(n.err, m.Judge.Metric)
 	defer show.close()
 	defer n.place.restore(n.log) // the next matrix is placed on all cores again
-	c.Store, c.Pin, c.Free = n.store, n.place.pin, n.free
+	c.Store, c.Pin, c.Free, c.Rest = n.store, n.place.pin, n.free, &n.rest
 	c.Events = n.logged(func(e conduct.Event) {
 		t.runs.on(e)
 		show.on(e)

@@ -34,6 +34,10 @@ type Conductor struct {
 	Events    func(Event)                          // progress; called from one goroutine
 	Pin       func(cores experiment.CoreSet) error // pins the conductor itself before the first run; nil: not pinned
 
+	// Rest is shared by the invocations of a process; nil: what one of them cannot remove
+	// is nobody's until the process ends.
+	Rest *Rest
+
 	// Snapshots keeps prepared volumes; nil: every run is prepared anew.
 	Snapshots Snapshots
 
@@ -43,6 +47,11 @@ type Conductor struct {
 	// Clocks reads this host's clocks; nil: SystemClocks.
 	Clocks func() Clocks
 }
+
+// Rest is what invocations could not remove, as without an engine. The next one does,
+// before its first run: it would disturb what is measured then, and as long as the
+// process lives nobody else may. The zero value is nothing.
+type Rest struct{ envs []experiment.Env }
 
 // Request says what to execute.
 type Request struct {
@@ -93,6 +102,10 @@ func (c *Conductor) Conduct(ctx context.Context, req Request) (Result, error) {
 		return Result{Ended: EndedDrained}, nil
 	case err != nil:
 		return Result{}, err
+	}
+	if c.Rest != nil {
+		s.unclosed = c.Rest.envs
+		defer func() { c.Rest.envs = s.unclosed }()
 	}
 	ending, runErr := EndedAborted, s.begin(ctx)
 	if runErr == nil {
