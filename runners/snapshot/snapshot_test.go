@@ -232,7 +232,16 @@ func TestDraftsOfOthers(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	put(t, s, "ours", "2")
+	d, err := s.Create("ours")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := theirs(); n != 0 {
+		t.Errorf("drafts of one that is dead, when room is wanted: got %d, want 0", n)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
 	if diff := cmp.Diff(files(t, dir), []string{"ours.tar"}); diff != "" {
 		t.Errorf("files after its death (-got +want):\n%s", diff)
 	}

@@ -105,6 +105,10 @@ func (s *Store) Create(key string) (*Draft, error) {
 	}
 	var f *os.File
 	err = s.locked(func() error {
+		// What a ceteris that was killed has half made may be what fills the disk.
+		if err := s.prune(""); err != nil {
+			s.log.Warn("old snapshots cannot be dropped", "dir", s.dir, "err", err)
+		}
 		if f, err = os.CreateTemp(s.dir, key+partMark); err != nil {
 			return err
 		}
