@@ -198,7 +198,7 @@ func (w *worker) row(f *family, c *cellRuns, row experiment.Comparison) experime
 	switch {
 	case len(f.baseline.counting) == 0:
 		row.Verdict, row.Reason = experiment.VerdictInvalid, cmp.Or(f.baseline.absent, "no valid run")+" of the baseline"
-	case len(c.counting) == 0 && failed == len(f.baseline.counting):
+	case len(c.counting) == 0 && f.failsIn(c):
 		row.Verdict, row.Reason = experiment.VerdictFails, "the subject failed in every round"
 	case len(c.counting) == 0:
 		row.Verdict, row.Reason = experiment.VerdictInvalid, cmp.Or(c.absent, "no valid run")
@@ -209,6 +209,15 @@ func (w *worker) row(f *family, c *cellRuns, row experiment.Comparison) experime
 		row.Verdict, row.Material = experiment.VerdictPending, ""
 	}
 	return row
+}
+
+// failsIn reports whether the subject failed in a cell in every round of the baseline;
+// where that has none, in every round that is done.
+func (f *family) failsIn(c *cellRuns) bool {
+	if f.baseline != nil && len(f.baseline.counting) > 0 {
+		return c.failedWith(f.baseline) == len(f.baseline.counting)
+	}
+	return len(c.failed) > 0 && len(c.failed) >= len(f.stage.rounds)
 }
 
 // failedWith counts the rounds of the baseline in which the subject failed in this

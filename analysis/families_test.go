@@ -150,7 +150,7 @@ func TestANoteNamesItsFamily(t *testing.T) {
 }
 
 func TestObjectives(t *testing.T) {
-	s := sweepOf(5, "base ooooo", "control ooooo", "slow ooooo", "near ooooo", "few oiiio", "errs ooooo", "dead xxxxx", "gone iiiii")
+	s := sweepOf(5, "base ooooo", "control ooooo", "slow ooooo", "near ooooo", "few oiiio", "errs ooooo", "dead xxxxx", "gone iiiii", "once xiiii")
 	s.Settings.Objectives = []experiment.Objective{{Metric: "latency_p95{search}", Limit: 0.3}, {Metric: "latency_p95{unseen}", Limit: 1}}
 	centre := map[string]float64{"base": 0.1, "control": 0.1, "slow": 0.5, "near": 0.3, "few": 0.1, "errs": 0.1}
 	for i := range s.Runs {
@@ -170,6 +170,7 @@ func TestObjectives(t *testing.T) {
 		"base": "base n=5 meets", "control": "control n=5 meets", "slow": "slow n=5 misses", "near": "near n=5 inconclusive",
 		"few": "few n=2 not-tested (n < 3)", "errs": "errs n=5 not-tested (errors)",
 		"dead": "dead n=0 fails (the subject failed in every round)", "gone": "gone n=0 invalid (no valid run)",
+		"once": "once n=0 invalid (no valid run)",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -184,6 +185,17 @@ func TestObjectives(t *testing.T) {
 	s.Rounds = 6
 	if c := rowOf(t, analysed(t, s), "base", "slo:latency_p95{search}"); c.Verdict != experiment.VerdictPending {
 		t.Errorf("before the last round: %s", summary(c))
+	}
+}
+
+// A baseline that fails in every round fails its objective; one that fails once does not.
+func TestTheBaselineFailsAnObjective(t *testing.T) {
+	for runs, want := range map[string]experiment.Verdict{"base xxx": experiment.VerdictFails, "base xii": experiment.VerdictInvalid} {
+		s := sweepOf(3, runs, "a ooo")
+		s.Settings.Objectives = []experiment.Objective{{Metric: "latency_p95", Limit: 1}}
+		if c := rowOf(t, analysed(t, s), "base", "slo:latency_p95"); c.Verdict != want {
+			t.Errorf("%s: %s, want %s", runs, summary(c), want)
+		}
 	}
 }
 

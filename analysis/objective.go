@@ -41,7 +41,7 @@ func (w *worker) against(f *family, c *cellRuns, s Sample, o experiment.Objectiv
 		}
 	}
 	switch {
-	case len(c.counting) == 0 && len(c.failed) > 0:
+	case len(c.counting) == 0 && f.failsIn(c):
 		row.Verdict, row.Reason = experiment.VerdictFails, "the subject failed in every round"
 	case len(c.counting) == 0:
 		row.Verdict, row.Reason = experiment.VerdictInvalid, "no valid run"
