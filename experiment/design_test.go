@@ -55,10 +55,16 @@ func TestDesigns(t *testing.T) {
 		{"chosen cells besides", Design{Cells: []Selection{{Settings: set("a=2", "b=x")}, {Settings: set("a=2")}}}, "baseline a=2 b=x b=z users=500 a=2,b=x"},
 		{"interactions", Design{Interactions: [][]string{{"a", "b"}}}, "baseline a=2 b=x b=z users=500 a=2,b=x a=2,b=z"},
 		{"except", Design{Interactions: [][]string{{"a", "b"}}, Except: []Selection{{Settings: set("a=2", "b=x")}, {Settings: set("users=500")}}}, "baseline a=2 b=x b=z a=2,b=z"},
-		{"except under a condition", Design{Across: []string{"users"}, Except: []Selection{{Settings: set("b=x", "users=500")}}},
-			"baseline@users=50 baseline@users=500 a=2@users=50 a=2@users=500 b=x@users=50 b=z@users=50 b=z@users=500"},
-		{"stages", Design{Stages: []Stage{{Name: "found"}, {Name: "mended", Baseline: set("b=x")}}},
-			"found:baseline found:a=2 found:b=x found:b=z found:users=500 mended:baseline mended:a=2 mended:b=y mended:b=z mended:users=500"},
+		{
+			"except under a condition",
+			Design{Across: []string{"users"}, Except: []Selection{{Settings: set("b=x", "users=500")}}},
+			"baseline@users=50 baseline@users=500 a=2@users=50 a=2@users=500 b=x@users=50 b=z@users=50 b=z@users=500",
+		},
+		{
+			"stages",
+			Design{Stages: []Stage{{Name: "found"}, {Name: "mended", Baseline: set("b=x")}}},
+			"found:baseline found:a=2 found:b=x found:b=z found:users=500 mended:baseline mended:a=2 mended:b=y mended:b=z mended:users=500",
+		},
 		{"two conditions", Design{Kind: ChosenCells, Across: []string{"users", "a"}}, "baseline@a=1, users=50 baseline@a=1, users=500 baseline@a=2, users=50 baseline@a=2, users=500"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -129,10 +130,11 @@ func (b *Build) context() string {
 	if b.Dockerfile != "" {
 		name += "#" + b.Dockerfile
 	}
+	var args strings.Builder
 	for _, a := range b.Args {
-		name += " " + a.Key + "=" + a.Value
+		args.WriteString(" " + a.Key + "=" + a.Value)
 	}
-	return name
+	return name + args.String()
 }
 
 // Images maps Service.Source to the identity of what really runs: an image ID,
@@ -179,7 +181,7 @@ func ResolveCollect(all []Collect, f func(Ref) (string, bool)) []Collect {
 	}
 	out := make([]Collect, len(all))
 	for i, c := range all {
-		c.Step = c.Step.Resolve(f)
+		c.Step = c.Resolve(f)
 		out[i] = c
 	}
 	return out

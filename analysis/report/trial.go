@@ -106,8 +106,11 @@ func (v TrialView) people(f Format) string {
 
 func (v TrialView) grid() *grid {
 	g := &grid{columns: []column{
-		{title: "cell", label: true}, {title: "state"}, {title: "ready s", right: true, spare: 1},
-		{title: v.Metric, right: true}, {title: "err %", right: true, spare: 2},
+		{title: "cell", label: true},
+		{title: "state"},
+		{title: "ready s", right: true, spare: 1},
+		{title: v.Metric, right: true},
+		{title: "err %", right: true, spare: 2},
 	}}
 	metric, _ := experiment.MetricByName(v.Metric)
 	for _, r := range v.Rows {
