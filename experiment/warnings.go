@@ -96,7 +96,30 @@ func (m *Matrix) confirmed(factor string) bool {
 		})
 	}
 	inSubject := slices.ContainsFunc(m.texts(), func(t text) bool { return t.service != "" && mentions(t.Template) })
-	return !inSubject || slices.ContainsFunc(m.Subject.Services, func(s ServiceSpec) bool {
+	if !inSubject && !m.setsSubject(factor) {
+		return true
+	}
+	services := slices.Clone(m.Subject.Services)
+	for _, v := range m.Variants {
+		services = append(services, v.Subject.Services...)
+	}
+	return slices.ContainsFunc(services, func(s ServiceSpec) bool {
 		return steps(s.Confirm) || s.Process != nil && steps(s.Process.Confirm)
 	})
+}
+
+// setsSubject reports whether a level of the factor, and of no other, puts something
+// else into the subject.
+func (m *Matrix) setsSubject(factor string) bool {
+	declared := HashJSON(m.Subject)
+	return slices.ContainsFunc(m.Variants, func(v Variant) bool {
+		alone := !slices.ContainsFunc(v.When, func(s Setting) bool { return m.sets(s) != (s.Factor == factor) })
+		return alone && HashJSON(v.Subject) != declared
+	})
+}
+
+// sets reports whether a level has an overlay.
+func (m *Matrix) sets(s Setting) bool {
+	f := m.factorIndex(s.Factor)
+	return f >= 0 && slices.ContainsFunc(m.Factors[f].Levels, func(l Level) bool { return l.Text == s.Level && l.Set })
 }

@@ -151,3 +151,31 @@ func TestValidateAsProcesses(t *testing.T) {
 		t.Errorf("a path that is asked for: %v", err)
 	}
 }
+
+// TestOverlaysWantConfirmation: what a level puts into a service may not arrive; what it
+// puts into the load is counted.
+func TestOverlaysWantConfirmation(t *testing.T) {
+	const confirm = `confirm: [{http: ":8080/config", json: {kind: .kind}, is: {kind: "${kind}"}}]`
+	for name, c := range map[string]struct {
+		set  string
+		want []string
+	}{
+		"service":             {`{services: {app: {env: {KIND: b}}}}`, []string{"factors.kind"}},
+		"service that is new": {`{services: {cache: {image: "cache:1"}}}`, []string{"factors.kind"}},
+		"load":                {`{load: {closed: {users: 32}}}`, nil},
+		"confirmed":           {`{services: {app: {env: {KIND: b}, ` + confirm + `}}}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := parse(t, edited(t, levels, levels+"  kind: [a, {name: b, set: "+c.set+"}]\n"))
+			var got []string
+			for _, w := range m.Warnings() {
+				if w.Code == experiment.CodeUnconfirmed && w.Path == "factors.kind" {
+					got = append(got, w.Path)
+				}
+			}
+			if diff := cmp.Diff(got, c.want); diff != "" {
+				t.Errorf("factors that nothing confirms (-got +want):\n%s", diff)
+			}
+		})
+	}
+}
