@@ -31,8 +31,8 @@ type sweep struct {
 	secrets   secrets
 	unkept    bool // it was said that there are no snapshots
 
-	unkeepable bool   // a snapshot could not be kept
-	why        string // it ended, where the ending alone does not say
+	unkeepable map[string]bool // keys of snapshots for which there is no room
+	why        string          // it ended, where the ending alone does not say
 }
 
 // place is what exactly one run counts for.
@@ -48,7 +48,7 @@ func (c *Conductor) prepare(ctx context.Context, req Request) (*sweep, error) {
 	cells := m.Cells()
 	s := &sweep{
 		Conductor: c, req: req, counts: map[experiment.RunState]int{},
-		failed: map[experiment.CellKey]int{}, tried: map[place]int{}, secrets: req.Secrets,
+		failed: map[experiment.CellKey]int{}, tried: map[place]int{}, unkeepable: map[string]bool{}, secrets: req.Secrets,
 	}
 	var err error
 	if s.host, err = c.Runner.Check(ctx); err != nil {

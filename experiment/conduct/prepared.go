@@ -68,7 +68,7 @@ func (r *oneRun) startPrepared(ctx context.Context, svc experiment.Service) (exp
 	switch {
 	case len(declared.Steps) == 0 || svc.Job:
 		return r.start(ctx, svc)
-	case declared.Snapshot && ok && r.Snapshots != nil && svc.Replicas < 2 && !r.unkeepable:
+	case declared.Snapshot && ok && r.Snapshots != nil && svc.Replicas < 2 && !r.unkeepable[r.snapshotKey(svc.Name)]:
 		if err := r.snapshot(ctx, svc, keeper); err != nil {
 			return nil, err
 		}
@@ -138,23 +138,41 @@ func (r *oneRun) makeSnapshot(ctx context.Context, svc experiment.Service, keepe
 	}
 	w, err := r.Snapshots.Create(key)
 	if err != nil {
+		r.unkeepable[key] = true
 		return fmt.Errorf("prepare service %s: make its snapshot: %w", svc.Name, err)
 	}
 	saving, cancel := context.WithTimeout(ctx, snapshotLimit)
 	defer cancel()
-	if err = keeper.SaveVolumes(saving, svc.Name, w); err == nil {
+	d := &draft{SnapshotWriter: w}
+	if err = keeper.SaveVolumes(saving, svc.Name, d); err == nil {
 		err = w.Commit()
+		d.refused = err != nil
 	}
 	if err = errors.Join(err, w.Close()); err != nil {
-		r.unkeepable = true // too large, or no room: the next attempt does without
+		if d.refused { // too large, or no room: the next attempt does without
+			r.unkeepable[key] = true
+		}
 		return fmt.Errorf("prepare service %s: keep its volumes: %w", svc.Name, err)
 	}
 	return nil
 }
 
+// draft tells whether it is the snapshot that cannot be written, or the volumes that
+// cannot be read.
+type draft struct {
+	experiment.SnapshotWriter
+	refused bool
+}
+
+func (d *draft) Write(b []byte) (int, error) {
+	n, err := d.SnapshotWriter.Write(b)
+	d.refused = d.refused || err != nil
+	return n, err
+}
+
 // snapshotKey names what prepared volumes depend on: what the service runs, and those
-// that it needs, and how; addresses and secrets are in it by reference and by their
-// keyed hashes.
+// that it needs, the images of the steps that prepare them, and how; addresses and
+// secrets are in it by reference and by their keyed hashes.
 func (r *oneRun) snapshotKey(name string) string {
 	type part struct {
 		Name, Image string
@@ -163,6 +181,7 @@ func (r *oneRun) snapshotKey(name string) string {
 		Files       []experiment.File
 		Volumes     []experiment.Volume
 		Prepare     experiment.Preparation
+		Steps       []string // images
 	}
 	var parts []part
 	var add func(name string)
@@ -171,7 +190,11 @@ func (r *oneRun) snapshotKey(name string) string {
 			if svc.Name != name || slices.ContainsFunc(parts, func(p part) bool { return p.Name == name }) {
 				continue
 			}
-			parts = append(parts, part{svc.Name, r.images[svc.Source()], svc.Command, svc.Env, svc.Files, svc.Volumes, svc.Prepare})
+			var steps []string
+			for _, s := range imagesOf(svc.Prepare.Steps) {
+				steps = append(steps, r.images[s.Source()])
+			}
+			parts = append(parts, part{svc.Name, r.images[svc.Source()], svc.Command, svc.Env, svc.Files, svc.Volumes, svc.Prepare, steps})
 			for _, need := range needsOf(svc, nil) {
 				add(need)
 			}

@@ -42,6 +42,10 @@ func stepImages(p experiment.CellPlan) []experiment.Service {
 	for _, c := range p.Collect {
 		steps = append(steps, c.Step)
 	}
+	return imagesOf(steps)
+}
+
+func imagesOf(steps []experiment.Step) []experiment.Service {
 	var out []experiment.Service
 	for _, s := range steps {
 		if image, ok := s.Image.Literal(); ok && image != "" {
