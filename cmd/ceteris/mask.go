@@ -2,60 +2,35 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
+
+	"github.com/ceteris/ceteris/experiment"
 )
-
-// leastMasked is the length in bytes from which a value is masked: shorter ones
-// would hide half of every sentence, and give themselves away by it.
-const leastMasked = 4
-
-// masked stands where a secret stood.
-const masked = "***"
 
 // mask hides the values of secrets in what people read. The zero value hides none.
 type mask struct {
-	mu      sync.RWMutex
-	values  []string // the longest first
-	replace *strings.Replacer
+	mu     sync.RWMutex
+	values []string
+	now    experiment.Mask // of them
 }
 
-// add makes values secret, also as JSON has them. Of one that has several lines, each
-// line is.
+// add makes values secret.
 func (m *mask) add(values map[string]string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, value := range values {
-		quoted, err := json.Marshal(value)
-		if err != nil {
-			panic("mask: " + err.Error()) // a broken invariant: every string has a form
-		}
-		for _, v := range append(strings.Split(value, "\n"), value, string(quoted[1:len(quoted)-1])) {
-			if len(v) >= leastMasked && !slices.Contains(m.values, v) {
-				m.values = append(m.values, v)
-			}
-		}
-	}
-	slices.SortFunc(m.values, func(a, b string) int { return len(b) - len(a) })
-	pairs := make([]string, 0, 2*len(m.values))
-	for _, v := range m.values {
-		pairs = append(pairs, v, masked)
-	}
-	m.replace = strings.NewReplacer(pairs...)
+	m.values = slices.AppendSeq(m.values, maps.Values(values))
+	m.now = experiment.NewMask(m.values)
 }
 
 // text gives a text with every secret replaced.
 func (m *mask) text(s string) string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	if len(m.values) == 0 {
-		return s
-	}
-	return m.replace.Replace(s)
+	return m.now.Text(s)
 }
 
 // handler gives a handler of logs that lets no secret through to next, neither in a

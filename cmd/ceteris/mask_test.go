@@ -8,25 +8,16 @@ import (
 	"testing"
 )
 
+// What becomes secret later is hidden beside what was.
 func TestMask(t *testing.T) {
 	var m mask
-	m.add(map[string]string{"TOKEN": "hunter2", "LONGER": "hunter2-and-more", "SHORT": "abc", "EMPTY": "", "KEY": "first line\nand the second\nno\n", "ODD": `a"b\c`})
+	if got := m.text("hunter2"); got != "hunter2" {
+		t.Errorf("without secrets: got %q", got)
+	}
+	m.add(map[string]string{"TOKEN": "hunter2"})
 	m.add(map[string]string{"LATER": "s3cret"})
-	for _, c := range []struct{ name, text, want string }{
-		{"nothing secret", "abc and no more", "abc and no more"},
-		{"alone", "hunter2", "***"},
-		{"in a sentence", "dial u:hunter2@host: refused (hunter2)", "dial u:***@host: refused (***)"},
-		{"the longer one first", "hunter2-and-more", "***"},
-		{"added later", "x=s3cret", "x=***"},
-		{"several lines", "first line\nand the second\nno\n", "***"},
-		{"one of several lines", "begins with first line.", "begins with ***."},
-		{"with quotes", `as it is: a"b\c, in JSON: "a\"b\\c"`, `as it is: ***, in JSON: "***"`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := m.text(c.text); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
+	if got := m.text("hunter2 and s3cret"); got != "*** and ***" {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -1,11 +1,10 @@
 package conduct
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -129,42 +128,18 @@ func (s secrets) lacking(p experiment.CellPlan) error {
 	return errors.Join(errs...)
 }
 
-// Masking: what is shorter is not masked, since it would hide half of every sentence,
-// and give itself away by it.
-const (
-	leastMasked = 4
-	masked      = "***"
-)
-
 // mask hides the values in everything of an outcome that is text.
 func (s secrets) mask(o *experiment.Outcome) {
-	var values []string
-	for _, value := range s {
-		for _, v := range append(strings.Split(value, "\n"), value) {
-			if len(v) >= leastMasked {
-				values = append(values, v)
-			}
-		}
-	}
-	if len(values) == 0 {
-		return
-	}
-	// The longest first: one may be part of another.
-	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) })
-	var pairs []string
-	for _, v := range values {
-		pairs = append(pairs, v, masked)
-	}
-	replace := strings.NewReplacer(pairs...).Replace
-	o.Run.Reason = replace(o.Run.Reason)
+	hide := experiment.NewMask(slices.Collect(maps.Values(s))).Text
+	o.Run.Reason = hide(o.Run.Reason)
 	for i := range o.Confirmations {
 		c := &o.Confirmations[i]
-		c.Want, c.Got = replace(c.Want), replace(c.Got)
+		c.Want, c.Got = hide(c.Want), hide(c.Got)
+	}
+	if len(s) == 0 {
+		return // logs need not be copied
 	}
 	for i := range o.Artifacts {
-		a := &o.Artifacts[i]
-		if slices.ContainsFunc(values, func(v string) bool { return bytes.Contains(a.Body, []byte(v)) }) {
-			a.Body = []byte(replace(string(a.Body)))
-		}
+		o.Artifacts[i].Body = []byte(hide(string(o.Artifacts[i].Body)))
 	}
 }

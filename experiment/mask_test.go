@@ -1,0 +1,33 @@
+package experiment_test
+
+import (
+	"testing"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+func TestMask(t *testing.T) {
+	m := experiment.NewMask([]string{"hunter2", "hunter2-and-more", "abc", "", "first line\nand the second\nno\n", `a"b\c`, "a<b>&c", `"quoted"`})
+	for _, c := range []struct{ name, text, want string }{
+		{"nothing secret", "abc and no more", "abc and no more"},
+		{"alone", "hunter2", "***"},
+		{"in a sentence", "dial u:hunter2@host: refused (hunter2)", "dial u:***@host: refused (***)"},
+		{"the longer one first", "hunter2-and-more", "***"},
+		{"several lines", "first line\nand the second\nno\n", "***"},
+		{"one of several lines", "begins with first line.", "begins with ***."},
+		{"several lines in JSON", `{"key":"first line\nand the second\nno\n"}`, `{"key":"***"}`},
+		{"with quotes", `as it is: a"b\c, in JSON: "a\"b\\c"`, `as it is: ***, in JSON: "***"`},
+		{"quotes at its ends", `in JSON: "\"quoted\""`, `in JSON: "***"`},
+		{"in the JSON of Go", `"a\u003cb\u003e\u0026c"`, `"***"`},
+		{"in that of others", `"a<b>&c"`, `"***"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := m.Text(c.text); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+	if got := (experiment.Mask{}).Text("hunter2"); got != "hunter2" {
+		t.Errorf("the zero value: got %q", got)
+	}
+}
