@@ -331,6 +331,28 @@ func TestWarnings(t *testing.T) {
 			"factors.size.levels[2]: 128 size under 64 users: the rest of them can never be busy [level-out-of-reach]",
 			"factors.log: no confirm step shows that the setting arrives [unconfirmed]",
 		}},
+		{"varied load", func(m *Matrix) {
+			m.Load.Requests[0].Path = mustParse("/x?${log}")
+			m.Factors[0].Levels = m.Factors[0].Levels[:2]
+		}, []string{
+			"factors.log: no confirm step shows that the setting arrives [unconfirmed]",
+			"factors.log: it varies the load, so the work differs between the cells that are compared (as a condition (across) it would not) [varied-load]",
+		}},
+		{"load under conditions", func(m *Matrix) {
+			m.Load.Requests[0].Path = mustParse("/x?${log}")
+			m.Design.Across = []string{"log"}
+			m.Factors[0].Levels = m.Factors[0].Levels[:2]
+		}, []string{
+			"factors.log: no confirm step shows that the setting arrives [unconfirmed]",
+		}},
+		{"mounts", func(m *Matrix) {
+			m.Factors[0].Levels = m.Factors[0].Levels[:2]
+			m.Subject.Services[1].Confirm[0].Has = mustParse("level=${log}")
+			m.Subject.Services[1].Mounts = []MountSpec{{Source: Literal("a"), Target: "/a", ReadOnly: true}, {Source: Literal("b"), Target: "/b"}}
+		}, []string{
+			"subject.services.app.mounts[0]: a survives runs, and is no part of what makes a sweep another [survives-runs]",
+			"subject.services.app.mounts[1]: b survives runs: what one of them writes there, the next one finds [survives-runs]",
+		}},
 		{"confirmed", func(m *Matrix) {
 			m.Factors[0].Levels = m.Factors[0].Levels[:2]
 			m.Subject.Services[1].Confirm[0].Has = mustParse("level=${log}")

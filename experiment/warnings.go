@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // CodeLevelOutOfReach warns of a level that the load cannot fill.
@@ -12,6 +13,13 @@ const CodeLevelOutOfReach = "level-out-of-reach"
 
 // CodeUnconfirmed warns of a varied factor that no confirm step mentions.
 const CodeUnconfirmed = "unconfirmed"
+
+// CodeVariedLoad warns of a factor that varies the load, which is then part of what is
+// compared.
+const CodeVariedLoad = "varied-load"
+
+// CodeSurvivesRuns warns of a path of the host inside a service.
+const CodeSurvivesRuns = "survives-runs"
 
 // Warning is advice about a matrix that is valid.
 type Warning struct {
@@ -32,8 +40,37 @@ func (m *Matrix) Warnings() []*Warning {
 				Err: fmt.Errorf("no confirm step shows that the setting arrives"),
 			}})
 		}
+		if fa := m.Factors[i]; !m.isCondition(fa.Name) && m.variesLoad(fa.Name) {
+			out = append(out, &Warning{CodeVariedLoad, FieldError{
+				At: fa.At, Path: "factors." + fa.Name,
+				Err: fmt.Errorf("it varies the load, so the work differs between the cells that are compared"), Hint: "as a condition (across) it would not",
+			}})
+		}
+	}
+	return append(out, m.survivors()...)
+}
+
+// survivors finds what a run finds as the one before left it.
+func (m *Matrix) survivors() []*Warning {
+	var out []*Warning
+	for _, s := range m.Subject.Services {
+		for i, v := range s.Mounts {
+			err := fmt.Errorf("%s survives runs: what one of them writes there, the next one finds", v.Source)
+			if v.ReadOnly {
+				err = fmt.Errorf("%s survives runs, and is no part of what makes a sweep another", v.Source)
+			}
+			out = append(out, &Warning{CodeSurvivesRuns, FieldError{At: v.At, Path: fmt.Sprintf("subject.services.%s.mounts[%d]", s.Name, i), Err: err}})
+		}
 	}
 	return out
+}
+
+// variesLoad reports whether the load depends on the factor.
+func (m *Matrix) variesLoad(factor string) bool {
+	mentioned := slices.ContainsFunc(m.texts(), func(t text) bool {
+		return strings.HasPrefix(t.path, "load.") && slices.ContainsFunc(t.Refs(), func(r Ref) bool { return r.Kind == RefFactor && r.Name == factor })
+	})
+	return mentioned || m.changes(factor, func(v Variant) bool { return HashJSON(v.Load) != HashJSON(m.Load) })
 }
 
 // capacityName matches what bounds how many requests are served at once. That
@@ -96,7 +133,7 @@ func (m *Matrix) confirmed(factor string) bool {
 		})
 	}
 	inSubject := slices.ContainsFunc(m.texts(), func(t text) bool { return t.service != "" && mentions(t.Template) })
-	if !inSubject && !m.setsSubject(factor) {
+	if !inSubject && !m.changes(factor, func(v Variant) bool { return HashJSON(v.Subject) != HashJSON(m.Subject) }) {
 		return true
 	}
 	services := slices.Clone(m.Subject.Services)
@@ -108,13 +145,12 @@ func (m *Matrix) confirmed(factor string) bool {
 	})
 }
 
-// setsSubject reports whether a level of the factor, and of no other, puts something
-// else into the subject.
-func (m *Matrix) setsSubject(factor string) bool {
-	declared := HashJSON(m.Subject)
+// changes reports whether an overlay of the factor, and of no other, does something to
+// what is declared.
+func (m *Matrix) changes(factor string, does func(Variant) bool) bool {
 	return slices.ContainsFunc(m.Variants, func(v Variant) bool {
 		alone := !slices.ContainsFunc(v.When, func(s Setting) bool { return m.sets(s) != (s.Factor == factor) })
-		return alone && HashJSON(v.Subject) != declared
+		return alone && does(v)
 	})
 }
 

@@ -152,29 +152,29 @@ func TestValidateAsProcesses(t *testing.T) {
 	}
 }
 
-// TestOverlaysWantConfirmation: what a level puts into a service may not arrive; what it
-// puts into the load is counted.
-func TestOverlaysWantConfirmation(t *testing.T) {
+// TestOverlaysAreWarnedOf: what a level puts into a service may not arrive; what it puts
+// into the load is counted, and makes another load.
+func TestOverlaysAreWarnedOf(t *testing.T) {
 	const confirm = `confirm: [{http: ":8080/config", json: {kind: .kind}, is: {kind: "${kind}"}}]`
 	for name, c := range map[string]struct {
 		set  string
 		want []string
 	}{
-		"service":             {`{services: {app: {env: {KIND: b}}}}`, []string{"factors.kind"}},
-		"service that is new": {`{services: {cache: {image: "cache:1"}}}`, []string{"factors.kind"}},
-		"load":                {`{load: {closed: {users: 32}}}`, nil},
+		"service":             {`{services: {app: {env: {KIND: b}}}}`, []string{experiment.CodeUnconfirmed}},
+		"service that is new": {`{services: {cache: {image: "cache:1"}}}`, []string{experiment.CodeUnconfirmed}},
+		"load":                {`{load: {closed: {users: 32}}}`, []string{experiment.CodeVariedLoad}},
 		"confirmed":           {`{services: {app: {env: {KIND: b}, ` + confirm + `}}}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := parse(t, edited(t, levels, levels+"  kind: [a, {name: b, set: "+c.set+"}]\n"))
 			var got []string
 			for _, w := range m.Warnings() {
-				if w.Code == experiment.CodeUnconfirmed && w.Path == "factors.kind" {
-					got = append(got, w.Path)
+				if w.Path == "factors.kind" {
+					got = append(got, w.Code)
 				}
 			}
 			if diff := cmp.Diff(got, c.want); diff != "" {
-				t.Errorf("factors that nothing confirms (-got +want):\n%s", diff)
+				t.Errorf("warnings (-got +want):\n%s", diff)
 			}
 		})
 	}
