@@ -164,6 +164,31 @@ func TestViewsOfRuns(t *testing.T) {
 	}
 }
 
+// TestViewsOfServiceLevels: a row of a service level is the cell alone, in the unit of its
+// metric, and no effect that something could mask.
+func TestViewsOfServiceLevels(t *testing.T) {
+	ctx := context.Background()
+	d := openAt(t, testPath(t))
+	head, spec := begin(t, d, 3)
+	r := testResults(spec.Cells, 3)
+	for _, c := range r.Comparisons {
+		if c.Metric == "throughput" {
+			c.Metric, c.Verdict, c.Estimate = "slo:throughput", experiment.VerdictMeets, new(42.0)
+			r.Comparisons = append(r.Comparisons, c)
+		}
+	}
+	if err := d.ReplaceResults(ctx, head.ID, r); err != nil {
+		t.Fatal(err)
+	}
+	got := texts(t, d, `SELECT label || '|' || unit || '|' || cell_value || '|' || estimate || '|' || (baseline_value IS NULL) FROM comparison_table WHERE metric = 'slo:throughput' AND label = 'control'`)
+	if want := []string{"control|1/s|101.0|42.0|1"}; !cmp.Equal(want, got) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if n := texts(t, d, `SELECT count(*) FROM masking WHERE metric LIKE 'slo:%'`); n[0] != "0" {
+		t.Errorf("%s service levels are effects that could be masked", n[0])
+	}
+}
+
 // TestMaskingComparesStages: the same level has another effect in another stage.
 func TestMaskingComparesStages(t *testing.T) {
 	ctx := context.Background()
