@@ -1,5 +1,7 @@
 package experiment
 
+import "slices"
+
 // ForRunner gives the matrix as the named runner executes it: process overrides
 // are merged for "process" and dropped otherwise, so that they are no part of
 // the identity of a sweep that does not use them.
@@ -44,8 +46,8 @@ func (s ServiceSpec) overridden() ServiceSpec {
 			s.Image = Template{}
 		}
 	}
-	s.Env = mergeEnv(s.Env, p.Env)
-	s.Files = mergeFiles(s.Files, p.Files)
+	s.Env = merged(s.Env, p.Env, func(e EnvVar) string { return e.Name })
+	s.Files = merged(s.Files, p.Files, func(f FileSpec) string { return f.Path })
 	s.Container, s.Mounts = ContainerSpec{}, nil // what only containers have
 	if p.Ready != nil {
 		s.Ready = p.Ready
@@ -65,32 +67,15 @@ func (s ServiceSpec) overridden() ServiceSpec {
 	return s
 }
 
-func mergeEnv(base, over []EnvVar) []EnvVar {
-	out := append([]EnvVar(nil), base...)
-next:
+// merged puts what has the name of something in its place, and adds the rest.
+func merged[T any](base, over []T, name func(T) string) []T {
+	out := slices.Clone(base)
 	for _, o := range over {
-		for i := range out {
-			if out[i].Name == o.Name {
-				out[i].Value = o.Value
-				continue next
-			}
+		if i := slices.IndexFunc(out, func(b T) bool { return name(b) == name(o) }); i >= 0 {
+			out[i] = o
+		} else {
+			out = append(out, o)
 		}
-		out = append(out, o)
-	}
-	return out
-}
-
-func mergeFiles(base, over []FileSpec) []FileSpec {
-	out := append([]FileSpec(nil), base...)
-next:
-	for _, o := range over {
-		for i := range out {
-			if out[i].Path == o.Path {
-				out[i].Content = o.Content
-				continue next
-			}
-		}
-		out = append(out, o)
 	}
 	return out
 }

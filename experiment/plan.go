@@ -201,9 +201,10 @@ func optional[T any](r *resolver, t Template, path string, parse func(string) (T
 	return value(r, t, path, parse)
 }
 
-func count(lo, hi int64) func(string) (int, error) {
+// upTo parses a count from 1 to most.
+func upTo(most int64) func(string) (int, error) {
 	return func(s string) (int, error) {
-		n, err := ParseCount(s, lo, hi)
+		n, err := ParseCount(s, 1, most)
 		return int(n), err
 	}
 }
@@ -225,7 +226,7 @@ func (r *resolver) service(s ServiceSpec) Service {
 		},
 		Confirm: r.steps(s.Confirm, path+".confirm"), Collect: r.collect(s.Collect, path+".collect"),
 		Container: r.container(s.Container, path+".container"), Volumes: s.Volumes,
-		Job: s.Job, JobWithin: s.JobWithin, Replicas: optional(r, s.Replicas, path+".replicas", count(1, maxReplicas)),
+		Job: s.Job, JobWithin: s.JobWithin, Replicas: optional(r, s.Replicas, path+".replicas", upTo(maxReplicas)),
 		Prepare: Preparation{Steps: r.steps(s.Prepare.Steps, path+".prepare"), Snapshot: s.Prepare.Snapshot},
 		Build:   r.build(s.Build, path+".build"),
 	}

@@ -45,7 +45,7 @@ func (r *resolver) load(l LoadSpec) Load {
 	}
 	out.Connections = out.concurrency()
 	if !l.Connects.IsZero() && !r.unset(l.Connects) {
-		out.Connections = value(r, l.Connects, "load.connections", count(1, maxInFlight))
+		out.Connections = value(r, l.Connects, "load.connections", upTo(maxInFlight))
 	}
 	return out
 }
@@ -76,7 +76,7 @@ func (r *resolver) closed(c *ClosedSpec, path string) *ClosedLoad {
 		return nil
 	}
 	return &ClosedLoad{
-		Users: value(r, c.Users, path+".users", count(1, maxUsers)),
+		Users: value(r, c.Users, path+".users", upTo(maxUsers)),
 		Think: value(r, c.Think, path+".think", ParseDuration),
 	}
 }
@@ -87,7 +87,7 @@ func (r *resolver) open(o *OpenSpec, path string) *OpenLoad {
 	}
 	return &OpenLoad{
 		Rate:     value(r, o.Rate, path+".rate", ParseRate),
-		InFlight: value(r, o.InFlight, path+".in_flight", count(1, maxInFlight)),
+		InFlight: value(r, o.InFlight, path+".in_flight", upTo(maxInFlight)),
 		Poisson:  o.Arrivals == ArrivalsPoisson, Queue: o.WhenFull == WhenFullQueue,
 	}
 }
