@@ -160,9 +160,10 @@ func spike() report.Report {
 	m.Judge.Metric = "recovery:latency_p99{search}"
 	m.Judge.Objectives = []experiment.Objective{{Metric: "recovery:latency_p95{search}", Limit: 0.05}}
 	return analysed(m, func(c experiment.Cell, round int) map[string]float64 {
-		out := map[string]float64{"app.cpu": 0.9 * noise(c, round, "cpu")}
+		out := map[string]float64{"app.cpu": 0.9 * noise(c, round, "cpu"), "generator.cpu": 0.2}
 		for phase, slow := range map[string]float64{"spike": 5, "recovery": 1} {
 			v := slow * 0.4 / level(c, "pool")
+			out[phase+":app.cpu"], out[phase+":generator.cpu"] = slow/10, slow/20
 			out[phase+":throughput"] = 500 * noise(c, round, phase)
 			out[phase+":latency_p50{search}"] = v / 8 * noise(c, round, phase+"m")
 			out[phase+":latency_p95{search}"] = v / 2 * noise(c, round, phase+"q")

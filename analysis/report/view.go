@@ -247,12 +247,16 @@ func (r Report) secondaries() []secondary {
 	return slices.DeleteFunc(all, func(s secondary) bool { return !have[s.metric] || s.metric == r.primary() })
 }
 
+// busiest lists the processor time of the services that use most of it, in the phase that
+// is judged.
 func (r Report) busiest(n int) []string {
 	used := map[string]float64{}
+	phase := experiment.SplitMetricName(r.primary()).Phase
 	for _, i := range r.Results.Intervals {
-		service, isCPU := strings.CutSuffix(i.Metric, ".cpu")
+		m := experiment.SplitMetricName(i.Metric)
+		service, isCPU := strings.CutSuffix(m.Base, ".cpu")
 		c, _ := r.cellByKey(i.Cell)
-		if !isCPU || reserved(service) || !known(i.Estimate) || i.Metric == r.primary() {
+		if !isCPU || m.Phase != phase || reserved(service) || !known(i.Estimate) || i.Metric == r.primary() {
 			continue
 		}
 		weight := *i.Estimate
