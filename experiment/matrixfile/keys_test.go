@@ -367,3 +367,34 @@ func TestLoadKeys(t *testing.T) {
 		})
 	}
 }
+
+// TestSaidOrNot: a matrix that says what would be so anyway is the same sweep.
+func TestSaidOrNot(t *testing.T) {
+	const build, request, ready = "build: {go: ../cmd/app}", `request: {path: "/x?user=${random:1..9}"}`, `ready: {http: ":8080/healthz"}`
+	for name, c := range map[string][2][]string{
+		"replicas":   {nil, {inApp, inApp + "      replicas: 1\n"}},
+		"role":       {nil, {inApp, inApp + "      role: subject\n"}},
+		"dockerfile": {{build, "build: {context: app}"}, {build, "build: {context: app, dockerfile: Dockerfile}"}},
+		"weight":     {nil, {request, `request: {path: "/x?user=${random:1..9}", weight: 1, method: GET}`}},
+		"requests":   {nil, {request, `requests: [{path: "/x?user=${random:1..9}"}]`}},
+		"times":      {{ready, "ready: {log: up}"}, {ready, "ready: {log: up, times: 1, within: 60s}"}},
+		"job": {
+			{ready, "job: true", "      confirm:\n" + confirms, "", "  to: app:8080", "  to: redis:6379"},
+			{ready, "job: {within: 10m}", "      confirm:\n" + confirms, "", "  to: app:8080", "  to: redis:6379"},
+		},
+		"confirm": {nil, {`is: {threads: "${threads}"}}`, `is: {threads: "${threads}"}, at: before, within: 10s}`}},
+		"sweep":   {nil, {atTop, atTop + "sweep: one-at-a-time\ncontrol: true\nplace: {subject: auto}\n"}},
+		"load":    {nil, {shape, shape + "  ramp: 0s\n  timeout: 10s\n  keep_alive: true\n"}},
+		"collect": {
+			{inApp, inApp + `      collect: [{log: x, keep: x}, {run: [x], json: {a: .a}, delta: [a]}]` + "\n"},
+			{inApp, inApp + `      collect: [{log: x, keep: x, at: end}, {run: [x], json: {a: .a}, delta: [a], at: [start, end]}]` + "\n"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			unsaid, said := parse(t, edited(t, c[0]...)), parse(t, edited(t, c[1]...))
+			if diff := cmp.Diff(asJSON(t, unsaid), asJSON(t, said)); diff != "" || unsaid.Hash() != said.Hash() {
+				t.Errorf("another sweep (-unsaid +said):\n%s", diff)
+			}
+		})
+	}
+}

@@ -114,6 +114,15 @@ func (r *reader) template(v *value, otherwise string) experiment.Template {
 	return t
 }
 
+// unsaid is template for a text that says what is so anyway: said or not, it is the same.
+func (r *reader) unsaid(v *value, anyway string) experiment.Template {
+	t := r.template(v, "")
+	if s, ok := t.Literal(); ok && s == anyway {
+		return experiment.Template{}
+	}
+	return t
+}
+
 // column gives the position of a byte of a scalar, if the source shows that
 // reference there, and else the scalar's own.
 func (r *reader) column(v *value, offset int) experiment.Pos {

@@ -56,7 +56,7 @@ func (r *reader) request(v *value) experiment.RequestSpec {
 	r.require(v, o, "path")
 	q := experiment.RequestSpec{At: v.at}
 	q.Name, _ = r.plain(o["name"])
-	q.Weight = r.template(o["weight"], "")
+	q.Weight = r.unsaid(o["weight"], "1")
 	q.Method = r.oneOf(o["method"], "GET", methods(), nil)
 	q.Path = r.template(o["path"], "")
 	for _, f := range r.names(o["headers"], "as in {Accept: text/html}") {

@@ -103,6 +103,9 @@ func (r *reader) step(v *value, o object, within time.Duration) experiment.Step 
 		Near:   r.near(o["near"]),
 		Only:   r.only(o["only"]),
 	}
+	if s.Times == 1 {
+		s.Times = 0 // said or not, it is the same
+	}
 	s.In, _ = r.plain(o["in"])
 	s.Log, _ = r.plain(o["log"])
 	s.Regex, _ = r.plain(o["regex"])

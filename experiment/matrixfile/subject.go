@@ -51,7 +51,7 @@ func (r *reader) service(f field) experiment.ServiceSpec {
 	s.Volumes = r.volumes(o["volumes"])
 	s.Only = r.only(o["only"])
 	s.Job, s.JobWithin = r.job(o["job"])
-	s.Replicas = r.template(o["replicas"], "")
+	s.Replicas = r.unsaid(o["replicas"], "1")
 	s.Prepare = r.preparation(o["prepare"])
 	s.Confirm = r.confirm(o["confirm"])
 	s.Collect = r.collect(o["collect"])
@@ -92,7 +92,9 @@ func (r *reader) build(v *value) *experiment.BuildSpec {
 	}
 	b.Go = r.path(o["go"], "as in go: ../cmd/app")
 	b.Context = r.path(o["context"], "as in context: ../app")
-	b.Dockerfile = r.path(o["dockerfile"], "as in dockerfile: Dockerfile.dev")
+	if b.Dockerfile = r.path(o["dockerfile"], "as in dockerfile: Dockerfile.dev"); b.Dockerfile == "Dockerfile" {
+		b.Dockerfile = "" // said or not, it is the same
+	}
 	return b
 }
 
