@@ -240,7 +240,7 @@ func (m *Matrix) checkReference(f *faults, t text, ref Ref) {
 		m.checkData(f, t, ref)
 	case RefEnv:
 		if !t.forms.env {
-			f.add(t.At, t.path, "", "%s may stand in command, env, files and steps of a service and in requests only", ref)
+			f.add(t.At, t.path, "", "%s may stand in command, env and files of a service, in run of a step, and in requests only", ref)
 		}
 	case RefSelf:
 		switch s := m.service(t.service); {
