@@ -119,11 +119,18 @@ func (r rungScale) rung(values map[string]float64) (Rung, bool) {
 		g.Generator = values[experiment.GeneratorName+".cpu"] / float64(r.cores)
 	}
 	for _, o := range r.objectives {
-		if v, ok := values[o.Metric]; ok && v > o.Limit {
+		if v, ok := values[o.Metric]; ok && v > o.Limit && enough(values, o.Metric) {
 			g.Missed = true
 		}
 	}
 	return g, ok1 && ok2 && checkFinite([]float64{g.Offered, g.Achieved, g.Dropped, g.Errors, g.Median, g.Tail, g.Generator}) == nil
+}
+
+// enough reports whether a run has the requests that a quantile needs.
+func enough(values map[string]float64, metric string) bool {
+	m, _ := experiment.MetricByName(metric)
+	requests, known := countingRun{values: values}.requestsBehind(metric)
+	return m.Q == 0 || !known || requests >= fewestRequests(m.Q)
 }
 
 // climb looks at the means of every rung.
@@ -216,6 +223,9 @@ func (l ladder) runs() *cellRuns {
 			run.values[experiment.MetricCeiling] = c.Plateau
 		}
 		out.counting = append(out.counting, run)
+	}
+	if len(out.counting) == 0 && len(out.failed) > 0 {
+		out.absent = "no ladder with a plateau"
 	}
 	return out
 }

@@ -251,6 +251,36 @@ func TestAnObjectiveBreaksARung(t *testing.T) {
 	}
 }
 
+// A quantile of too few requests is not used, in a ladder as elsewhere.
+func TestAnObjectiveOfFewRequestsBreaksNothing(t *testing.T) {
+	for requests, broken := range map[float64]int{19: 2, 20: 1} {
+		s := climbed(t, 3, map[string]float64{"8": 2500, "64": 3200})
+		s.Settings.Objectives = []experiment.Objective{{Metric: "latency_p50", Limit: 0.0014}}
+		inLadder(&s, "8", "2000", func(r *experiment.RunRecord) {
+			r.Observations = append(r.Observations, observed("latency_count", requests))
+		})
+		climbs, err := Climbs(s, s.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := climbs[0]; c.Ceiling.Broken != broken {
+			t.Errorf("%v requests: got %+v, want a break at rung %d", requests, c.Ceiling, broken)
+		}
+	}
+}
+
+// Where the baseline fails, it was climbed, and has no plateau.
+func TestABaselineThatFailsAboveItsCeiling(t *testing.T) {
+	s := climbed(t, 3, map[string]float64{"8": 2500, "64": 3200})
+	for _, rate := range []string{"3000", "4000"} {
+		inLadder(&s, "8", rate, func(r *experiment.RunRecord) { r.State, r.Observations = experiment.StateFailedSubject, nil })
+	}
+	want := "n=0 invalid (no ladder with a plateau of the baseline)"
+	if row := rowOf(t, analysed(t, s), string(s.Ladders[2].Cell.Key), experiment.MetricCeiling); !strings.HasSuffix(summary(row), want) {
+		t.Errorf("%s, want %s", summary(row), want)
+	}
+}
+
 func TestALadderOfUnknownCells(t *testing.T) {
 	s := climbed(t, 3, map[string]float64{"8": 2500, "64": 3200})
 	s.Ladders[0].Rungs = append(s.Ladders[0].Rungs, "nowhere")
