@@ -320,8 +320,6 @@ func (m *Matrix) observedOf(service string) []string {
 		return nil
 	case s != nil && s.Job:
 		return []string{"duration", "exit"}
-	case m.Load.None:
-		return []string{"ready_seconds", "memory_peak"}
 	case service == HostName:
 		return []string{"busy", "other", "steal"}
 	case service == ConductorName, service == EngineName && containers:
@@ -329,12 +327,16 @@ func (m *Matrix) observedOf(service string) []string {
 	case service == EngineName, service == LinkProxyName && len(m.Subject.Links) == 0:
 		return nil
 	}
-	names := []string{"cpu", "memory_peak", "log_bytes", "log_lines"}
+	levels := []string{"memory", "memory_peak", "ready_seconds"}
+	if containers { // only an engine remembers these
+		levels = append(levels, "oom_kills", "restarts")
+	}
+	if m.Load.None {
+		return levels
+	}
+	names := []string{"cpu", "log_bytes", "log_lines"}
 	if containers { // only an engine counts what it throttles and the network
 		names = append(names, "net_received", "net_sent", "throttled")
 	}
-	if s != nil {
-		names = append(names, "ready_seconds")
-	}
-	return names
+	return append(names, levels...)
 }
