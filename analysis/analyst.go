@@ -119,12 +119,10 @@ type worker struct {
 	out     experiment.Results
 }
 
-// metric describes a metric, with the unit that was observed if it is unknown.
+// metric describes a metric, with the unit that was observed if none is declared.
 func (w *worker) metric(name string) experiment.Metric {
-	m, known := w.sweep.Metric(name)
-	if !known {
-		m.Unit = w.units[name]
-	}
+	m, _ := w.sweep.Metric(name)
+	m.Unit = cmp.Or(m.Unit, w.units[name])
 	return m
 }
 

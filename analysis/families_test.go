@@ -242,3 +242,29 @@ func TestQuantilesOfAPhaseNeedItsOwnRequests(t *testing.T) {
 		})
 	}
 }
+
+// What a matrix says of its metrics decides verdicts; the unit may be left to what was
+// observed.
+func TestDeclaredMetrics(t *testing.T) {
+	s := sweepOf(5, "base ooooo", "a ooooo")
+	for i := range s.Runs {
+		r := &s.Runs[i]
+		v := noise(3, r.Round)
+		if r.Cell == "a" {
+			v = 2 * noise(5, r.Round)
+		}
+		r.Observations = []experiment.Observation{{Metric: "app.queue", Phase: experiment.PhaseMeasure, Value: v, Unit: experiment.UnitCount}}
+	}
+	for better, want := range map[experiment.Direction]experiment.Verdict{
+		experiment.LowerIsBetter: experiment.VerdictWorse, experiment.HigherIsBetter: experiment.VerdictBetter, experiment.NoDirection: experiment.VerdictHigher,
+	} {
+		s.Declared = []experiment.Metric{{Name: "app.queue", Better: better}}
+		r := analysed(t, s)
+		if c := rowOf(t, r, "a", "app.queue"); c.Verdict != want {
+			t.Errorf("%q is better: %s, want %s", better, summary(c), want)
+		}
+		if i := intervalOf(t, r, "a", "app.queue"); i.Unit != experiment.UnitCount {
+			t.Errorf("unit %q, want that of the observations", i.Unit)
+		}
+	}
+}
