@@ -3,8 +3,8 @@ package experiment
 import "slices"
 
 // ForRunner gives the matrix as the named runner executes it: process overrides
-// are merged for "process" and dropped otherwise, so that they are no part of
-// the identity of a sweep that does not use them.
+// are merged for "process" and dropped otherwise, and "process" knows no container,
+// so that nothing is part of the identity of a sweep that does not use it.
 func (m *Matrix) ForRunner(name string) *Matrix {
 	out := *m
 	out.Runner = name
@@ -22,6 +22,7 @@ func (s Subject) forRunner(name string) Subject {
 	for i, spec := range s.Services {
 		if name == RunnerProcess {
 			spec = spec.overridden()
+			spec.Container = ContainerSpec{} // what only containers have
 		}
 		spec.Process = nil
 		services[i] = spec
@@ -48,7 +49,7 @@ func (s ServiceSpec) overridden() ServiceSpec {
 	}
 	s.Env = merged(s.Env, p.Env, func(e EnvVar) string { return e.Name })
 	s.Files = merged(s.Files, p.Files, func(f FileSpec) string { return f.Path })
-	s.Container, s.Mounts = ContainerSpec{}, nil // what only containers have
+	s.Mounts = nil // made for the image
 	if p.Ready != nil {
 		s.Ready = p.Ready
 	}

@@ -113,4 +113,14 @@ func TestHashOfRunners(t *testing.T) {
 	if a.ForRunner(RunnerDocker).Hash() == a.ForRunner(RunnerProcess).Hash() {
 		t.Error("the runner is no part of the identity")
 	}
+	for i, s := range a.Subject.Services { // with a process form, and without
+		c := whole(t)
+		c.Subject.Services[i].Container.User = Literal("nobody")
+		if a.ForRunner(RunnerProcess).Hash() != c.ForRunner(RunnerProcess).Hash() {
+			t.Errorf("service %s: what only containers have is part of a process sweep", s.Name)
+		}
+		if a.ForRunner(RunnerDocker).Hash() == c.ForRunner(RunnerDocker).Hash() {
+			t.Errorf("service %s: the user is no part of a docker sweep", s.Name)
+		}
+	}
 }
