@@ -8,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -84,22 +85,23 @@ func (l *logChain) Close() error {
 	return errors.Join(errs...)
 }
 
-// Usage implements experiment.Proc: the sums, at the mean of the readings' times. What
-// is not known of one is not known of all.
+// Usage implements experiment.Proc: the sums, at the mean of the readings' times; they
+// are read side by side. What is not known of one is not known of all.
 func (r *replicas) Usage(ctx context.Context) (experiment.Usage, error) {
+	all, errs := make([]experiment.Usage, len(r.members)), make([]error, len(r.members))
+	var reading sync.WaitGroup
+	for i, m := range r.members {
+		reading.Go(func() { all[i], errs[i] = m.proc.Usage(ctx) })
+	}
+	reading.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return experiment.Usage{}, err
+	}
 	sum := experiment.Usage{Counters: map[experiment.Counter]float64{}}
 	known := map[experiment.Counter]int{}
-	var first time.Time
 	var later time.Duration
-	for i, m := range r.members {
-		u, err := m.proc.Usage(ctx)
-		if err != nil {
-			return experiment.Usage{}, err
-		}
-		if i == 0 {
-			first = u.At
-		}
-		later += u.At.Sub(first)
+	for _, u := range all {
+		later += u.At.Sub(all[0].At)
 		for c, v := range u.Counters {
 			sum.Counters[c] += v
 			known[c]++
@@ -110,7 +112,7 @@ func (r *replicas) Usage(ctx context.Context) (experiment.Usage, error) {
 			delete(sum.Counters, c)
 		}
 	}
-	sum.At = first.Add(later / time.Duration(len(r.members)))
+	sum.At = all[0].At.Add(later / time.Duration(len(r.members)))
 	return sum, nil
 }
 
