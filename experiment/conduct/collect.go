@@ -21,8 +21,8 @@ type collector struct {
 	stop    context.CancelFunc // of the questions inside the window
 	during  context.Context
 	mu      sync.Mutex
-	begun   time.Time // of the window, by this host's clock
-	length  time.Duration
+	begun   time.Time // when the begin of the window was heard of
+	window  time.Time // its begin, by the generator's clock
 	answers []collected
 }
 
@@ -93,8 +93,8 @@ func (r *oneRun) collects() []*collecting {
 }
 
 // begin asks what is asked at the beginning of the window, and again and again in it.
-func (c *collector) begin(ctx context.Context) {
-	c.begun = time.Now()
+func (c *collector) begin(ctx context.Context, at time.Time) {
+	c.begun, c.window = time.Now(), at
 	for _, of := range c.all {
 		if of.at(experiment.MomentStart) {
 			c.asking.Go(func() { c.ask(ctx, of, experiment.MomentStart, 0) })
@@ -105,21 +105,21 @@ func (c *collector) begin(ctx context.Context) {
 	}
 }
 
-// end asks what is asked at the end of the window.
-func (c *collector) end(ctx context.Context) {
+// end asks what is asked at the end of the window, and what it answers is of that end,
+// however late it was heard of.
+func (c *collector) end(ctx context.Context, at time.Time) {
 	c.stop()
-	c.length = time.Since(c.begun)
+	length := at.Sub(c.window)
 	for _, of := range c.all {
 		if of.at(experiment.MomentEnd) {
-			c.asking.Go(func() { c.ask(ctx, of, experiment.MomentEnd, c.length) })
+			c.asking.Go(func() { c.ask(ctx, of, experiment.MomentEnd, length) })
 		}
 	}
 }
 
 // once asks what is asked at the end, where there is no window.
 func (c *collector) once(ctx context.Context) {
-	c.begun = time.Now()
-	c.end(ctx)
+	c.end(ctx, c.window)
 	c.finish()
 }
 

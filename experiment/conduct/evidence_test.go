@@ -226,3 +226,46 @@ func TestPagesAreTold(t *testing.T) {
 		t.Errorf("addresses (-got +want):\n%s", diff)
 	}
 }
+
+// What is asked at the ends of the window is asked after the counters are read, which
+// must not count it, and stands for those ends however long that takes.
+func TestCollectingIsBesideTheCounters(t *testing.T) {
+	inBubble(func(t *testing.T) {
+		s := newStage(t)
+		rec := s.record()
+		s.script.Instant = false
+		s.service("app").Collect = []experiment.Collect{{
+			Step:    experiment.Step{Run: run("stats"), Regex: "(?P<hits>[0-9]+)"},
+			Moments: []experiment.Moment{experiment.MomentStart, experiment.MomentEnd},
+		}}
+		s.matrix.Metrics = []experiment.Derived{{Name: "growth", Of: "delta(app.hits)"}}
+		hits := 0
+		s.answering(func(_ experiment.Service, argv string) (experiment.ExecResult, bool) {
+			if argv == "stats" {
+				hits += 10
+				return text(fmt.Sprint(hits))
+			}
+			return experiment.ExecResult{}, false
+		})
+		var order []string
+		s.through(&tap{asked: func(what string) time.Duration {
+			if strings.HasSuffix(what, " app") {
+				order = append(order, what)
+			}
+			if what == "usage app" && len(order)%5 == 4 { // the second of a run
+				return 5 * time.Millisecond
+			}
+			return 0
+		}})
+		s.mustConduct()
+		s.wantStates(map[string]int{"ok": 4})
+		if diff := cmp.Diff(order[:5], []string{"exec app", "usage app", "exec app", "usage app", "exec app"}); diff != "" { // confirm is first
+			t.Errorf("asked (-got +want):\n%s", diff)
+		}
+		for _, o := range rec.outcomes {
+			if v, ok := o.Observed("growth"); !ok || v != 10 {
+				t.Errorf("run %d: growth %v, %v; want 10", o.Run.ID, v, ok)
+			}
+		}
+	})(t)
+}

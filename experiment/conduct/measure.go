@@ -46,14 +46,15 @@ func (r *oneRun) load(ctx context.Context) error {
 			return
 		}
 		begins, ends := window.of(e)
-		if begins {
-			collect.begin(ctx)
-		}
-		if ends {
-			collect.end(ctx)
-		}
 		r.counters.mark(ctx, e)
 		probes.mark(e.Phase, begins, ends)
+		// Last, so that the work of answering is not counted in the window that has ended.
+		if begins {
+			collect.begin(ctx, e.At)
+		}
+		if ends {
+			collect.end(ctx, e.At)
+		}
 	})
 	r.keep(result)
 	if err := r.verify(ctx, err); err != nil {

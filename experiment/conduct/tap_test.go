@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/ceteris/ceteris/experiment"
 	"github.com/ceteris/ceteris/experiment/conduct"
@@ -14,9 +15,9 @@ import (
 // it gives.
 type tap struct {
 	*fake.Runner
-	images func(experiment.Images) // changes them
-	saved  func() error            // after volumes were saved
-	asked  func(what string)       // "usage app", "exec app"; one call at a time
+	images func(experiment.Images)         // changes them
+	saved  func() error                    // after volumes were saved
+	asked  func(what string) time.Duration // "usage app", "exec app", one call at a time; how long it takes
 	mu     sync.Mutex
 }
 
@@ -33,11 +34,13 @@ func (s *stage) through(t *tap) {
 }
 
 func (t *tap) told(what string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.asked != nil {
-		t.asked(what)
+	if t.asked == nil {
+		return
 	}
+	t.mu.Lock()
+	takes := t.asked(what)
+	t.mu.Unlock()
+	time.Sleep(takes)
 }
 
 func (t *tap) Prepare(ctx context.Context, all []experiment.Service) (experiment.Images, error) {
