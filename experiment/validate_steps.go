@@ -173,6 +173,7 @@ func (m *Matrix) checkStep(f *faults, p placedStep) {
 		f.lack("subject.services", p.At, p.path+".in", didYouMean(p.In, m.serviceNames()), "there is no service %q", p.In)
 	case s != nil && p.Image.IsZero():
 		checkAsked(f, p, s, what[0])
+		m.checkRuns(f, p)
 	}
 	if st := p.Step; what[0] == "port" && (!st.Has.IsZero() || len(st.takes()) > 0 || len(st.Is)+len(st.Near) > 0) {
 		f.add(p.At, p.path, "", "port gives no answer in which something could be expected")
@@ -191,6 +192,15 @@ func (m *Matrix) checkStep(f *faults, p placedStep) {
 		case what[0] != "log" && p.Has.IsZero() && len(p.Is) == 0 && len(p.Near) == 0:
 			f.lack(p.path, p.At, p.path, `as in is: {threads: "${threads}"}`, "expects nothing, so it confirms nothing")
 		}
+	}
+}
+
+// checkRuns wants another service to run when a step asks it that is done while services
+// start: it is waited for else in vain.
+func (m *Matrix) checkRuns(f *faults, p placedStep) {
+	early := p.why == forReady || p.why == forPrepare
+	if early && p.owner != nil && p.In != "" && p.In != p.owner.Name && !m.needs(p.owner.Name, p.In, map[string]bool{}) {
+		f.lack("subject.services", p.At, p.path+".in", "add "+p.In+" to needs", "%s may not be running yet", p.In)
 	}
 }
 

@@ -59,6 +59,14 @@ func TestValidate(t *testing.T) {
 			`subject.services.app.limits.pids: "32off" is no whole number`,
 			`factors.threads.levels[2]: "128off" is no whole number (used in subject.services.app.limits.pids)`,
 		}},
+		{"steps that ask what does not run yet", func(m *Matrix) {
+			m.Subject.Services[0].Ready.In = "app"
+			m.Subject.Services[0].Prepare.Steps = []Step{{Run: []Template{Literal("seed")}, In: "app"}}
+			m.Subject.Services[1].Prepare.Steps = []Step{{Run: []Template{Literal("seed")}, In: "redis"}}
+		}, []string{
+			"subject.services.redis.prepare[0].in: app may not be running yet (add app to needs)",
+			"subject.services.redis.ready.in: app may not be running yet (add app to needs)",
+		}},
 		{"too many cells", func(m *Matrix) {
 			for i := range 1000 {
 				m.Factors[0].Levels = append(m.Factors[0].Levels, Level{Text: fmt.Sprint("x", i)})
