@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// maxParts bounds the requests, the streams and the phases of a load.
+const maxParts = 100
+
 func (m *Matrix) checkLoad(f *faults) {
 	l := m.Load
 	if l.None {
@@ -19,6 +22,11 @@ func (m *Matrix) checkLoad(f *faults) {
 	}
 	m.checkRequests(f)
 	checkShapes(f, &l)
+	for name, n := range map[string]int{"streams": len(l.Streams), "phases": len(l.Phases)} {
+		if n > maxParts {
+			f.add(l.At, "load."+name, "", "%d %s, more than %d", n, name, maxParts)
+		}
+	}
 	if l.Phases == nil {
 		return
 	}
@@ -90,6 +98,9 @@ func (m *Matrix) checkRequests(f *faults) {
 	if len(l.Requests) == 0 {
 		f.lack("load", l.At, "load.requests", "as in [{name: search, path: /search}]", "there is no request")
 	}
+	if len(l.Requests) > maxParts {
+		f.add(l.At, "load.requests", "", "%d requests, more than %d", len(l.Requests), maxParts)
+	}
 	seen := map[string]bool{}
 	for i, q := range l.Requests {
 		at := requestPath(l.Requests, i)
@@ -116,8 +127,11 @@ func checkRequest(f *faults, q *RequestSpec, at string, load Pos) {
 	} else if !strings.HasPrefix(q.Path.String(), "/") {
 		f.add(cmpPos(q.Path.At, load), at+".path", "as in /coupons?user=7", "%q does not begin with /", q.Path)
 	}
-	if text := q.Path.String(); strings.ContainsAny(text, " \t\r\n#") {
-		f.add(cmpPos(q.Path.At, load), at+".path", "write %20 for a space", "%q holds a character that no request line can hold", text)
+	if !ValidPath(q.Path.String()) {
+		f.add(cmpPos(q.Path.At, load), at+".path", "escape it, as %20 for a space", "%q holds a character that no request line can hold", q.Path)
+	}
+	if !q.Expect.Has.IsZero() && q.Method == "HEAD" {
+		f.add(cmpPos(q.Expect.Has.At, load), at+".expect.has", "", "a response to HEAD has no body")
 	}
 	if !q.Body.IsZero() && slices.Contains([]string{"GET", "HEAD"}, q.Method) {
 		f.add(q.Body.At, at+".body", "as in method: POST", "%s carries no body", q.Method)
@@ -125,6 +139,12 @@ func checkRequest(f *faults, q *RequestSpec, at string, load Pos) {
 	for _, h := range q.Headers {
 		checkHeader(f, h, at+".headers."+h.Name)
 	}
+}
+
+// ValidPath reports whether a text can stand in a request line: neither blanks nor
+// control characters, nothing beyond ASCII, and no #.
+func ValidPath(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' })
 }
 
 // ownHeaders are those that the generator sets itself.

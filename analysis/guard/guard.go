@@ -48,6 +48,8 @@ func All() []Guard {
 		controlDiffers(),
 		noisyCell(),
 		roundWithoutBaseline(),
+		notWarm(),
+		workMissing(),
 		nonMonotone(),
 		clientLimited(),
 	}

@@ -259,6 +259,41 @@ func TestJudgeRun(t *testing.T) {
 			[]func(*experiment.Outcome){observe("sent", 900), observe("in_flight", 100), connections(100, 101, 101)},
 			[]found{{"rate-missed", invalid, "generator sent 900 of 1000 requests/s over 10s, 10% too few (limit 3%)"}},
 		},
+		"rate-missed by waiting for a place": {
+			[]func(*experiment.Outcome){observe("sent", 900), observe("in_flight", 100), change(func(o *experiment.Outcome) { o.Plan.Load.Open.Queue = true })},
+			[]found{{"rate-missed", warn, "900 of 1000 requests/s were sent over 10s, 10% too few (limit 3%): others waited for a place (in_flight is 100)"}},
+		},
+		"rate-missed with places free": {
+			[]func(*experiment.Outcome){observe("sent", 900), observe("in_flight", 99), change(func(o *experiment.Outcome) { o.Plan.Load.Open.Queue = true })},
+			[]found{{"rate-missed", invalid, "generator sent 900 of 1000 requests/s over 10s, 10% too few (limit 3%)"}},
+		},
+		"rate-missed by chance arrivals is none": {
+			[]func(*experiment.Outcome){observe("offered", 900), observe("sent", 900), change(func(o *experiment.Outcome) { o.Plan.Load.Open.Poisson = true })}, nil,
+		},
+		"rate-missed beside streams": {
+			[]func(*experiment.Outcome){observe("offered", 1500), observe("sent", 1200), change(func(o *experiment.Outcome) {
+				o.Plan.Load.Streams = []experiment.Stream{{Open: experiment.OpenLoad{Rate: 500, InFlight: 100}}}
+			})},
+			[]found{{"rate-missed", invalid, "generator sent 1200 of 1500 requests/s over 10s, 20% too few (limit 3%)"}},
+		},
+		"rate-missed in phases": {
+			[]func(*experiment.Outcome){observe("offered", 500), observe("sent", 480), change(func(o *experiment.Outcome) {
+				o.Plan.Load = experiment.Load{Phases: []experiment.LoadPhase{{Name: "spike", Open: &experiment.OpenLoad{Rate: 900, InFlight: 9}, Measure: true}}}
+			})},
+			[]found{{"rate-missed", invalid, "generator sent 480 of 500 requests/s over 10s, 4% too few (limit 3%)"}},
+		},
+
+		"not-warm": {
+			[]func(*experiment.Outcome){observeIn(experiment.PhaseWarmup, "warmup_steady", 0), change(func(o *experiment.Outcome) { o.Plan.Load.Steady = time.Minute })},
+			[]found{{"not-warm", warn, "the rate was not steady within a warm-up of 1m0s"}},
+		},
+		"not-warm and steady": {[]func(*experiment.Outcome){observeIn(experiment.PhaseWarmup, "warmup_steady", 1)}, nil},
+		"work-missing": {
+			[]func(*experiment.Outcome){observeIn(experiment.PhaseDrain, "work_missing", 1), change(func(o *experiment.Outcome) { o.Plan.Load.Work = 500 })},
+			[]found{{"work-missing", warn, "1 of 500 requests were not done within 10s"}},
+		},
+		"work-missing and done": {[]func(*experiment.Outcome){observeIn(experiment.PhaseDrain, "work_missing", 0)}, nil},
+
 		"rate-missed is no matter of a closed load": {[]func(*experiment.Outcome){observe("sent", 10), change(func(o *experiment.Outcome) {
 			o.Plan.Load.Open, o.Plan.Load.Closed = nil, &experiment.ClosedLoad{Users: 4}
 		})}, nil},

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -8,7 +9,9 @@ import (
 
 // rateMissed compares what an open load sent with what it had to send: the
 // declared rate without what the in-flight limit dropped, which has a guard of
-// its own. What is missing is what was not sent yet when the window ended.
+// its own. What is missing is what was not sent yet when the window ended. Where the
+// rate is no constant (Poisson arrivals, streams, phases), the arrivals that the
+// generator drew stand for it.
 func rateMissed() Guard {
 	return Guard{
 		Code:      "rate-missed",
@@ -17,8 +20,8 @@ func rateMissed() Guard {
 		Unit:      experiment.UnitRatio,
 		Help: "An open load sent fewer requests than the matrix asks for, beyond this share and not counting dropped ones. The generator " +
 			"did not keep its schedule, so the load was another than the declared one and the run is excluded. Give the generator more " +
-			"cores, or lower the rate. It is a warning where load.connections allows fewer connections than requests in flight and requests " +
-			"had to wait for one: then the subject did not keep up, and its latencies hold the wait.",
+			"cores, or lower the rate. It is a warning where requests had to wait: for one of fewer connections (load.connections) than may be in " +
+			"flight, or for a place in flight (when_full: queue). Then the subject did not keep up, and its latencies hold the wait.",
 		run: judgeRateMissed,
 	}
 }
@@ -29,14 +32,15 @@ const edgeRequests = 1
 
 func judgeRateMissed(o experiment.Outcome, limit float64) []experiment.Finding {
 	sent, ok := observed(o, "sent")
-	if o.Plan.Load.Open == nil || !ok {
+	rate, known := intendedRate(o)
+	if !ok || !known {
 		return nil
 	}
 	dropped, _ := observed(o, "dropped")
-	intended := o.Plan.Load.Open.Rate * (1 - dropped)
+	intended := rate * (1 - dropped)
 	window := o.Result.Window
 	if window <= 0 {
-		window = o.Plan.Load.Measure
+		window = o.Plan.Load.Window()
 	}
 	if intended <= 0 || (intended-sent)*window.Seconds() <= edgeRequests {
 		return nil
@@ -45,10 +49,10 @@ func judgeRateMissed(o experiment.Outcome, limit float64) []experiment.Finding {
 	if missed <= limit {
 		return nil
 	}
-	if waitedForConnection(o, window) {
+	if why := waited(o, window); why != "" {
 		return []experiment.Finding{measured(experiment.SeverityWarn, "sent", missed,
-			"%s of %s requests/s were sent over %s, %s too few (limit %s): others waited for a connection (load.connections is %d)",
-			number(sent), number(intended), window.Round(time.Millisecond), share(missed), share(limit), o.Plan.Load.Connections)}
+			"%s of %s requests/s were sent over %s, %s too few (limit %s): others waited for %s",
+			number(sent), number(intended), window.Round(time.Millisecond), share(missed), share(limit), why)}
 	}
 	f := measured(experiment.SeverityInvalid, "sent", missed, "generator sent %s of %s requests/s over %s, %s too few (limit %s)",
 		number(sent), number(intended), window.Round(time.Millisecond), share(missed), share(limit))
@@ -56,23 +60,71 @@ func judgeRateMissed(o experiment.Outcome, limit float64) []experiment.Finding {
 	return []experiment.Finding{f}
 }
 
-// waitedForConnection reports whether requests that were due found no connection
-// when the window ended: there are fewer connections than requests may be in
-// flight, and more were in flight than there are.
-func waitedForConnection(o experiment.Outcome, window time.Duration) bool {
-	connections := o.Plan.Load.Connections
-	if connections <= 0 || connections >= o.Plan.Load.Open.InFlight {
-		return false
+// intendedRate is the rate of arrivals that an open load had to keep in the window.
+func intendedRate(o experiment.Outcome) (rate float64, known bool) {
+	l := o.Plan.Load
+	switch {
+	case l.Open != nil && !l.Open.Poisson && len(l.Streams) == 0:
+		return l.Open.Rate, true
+	case len(openLanes(l)) > 0:
+		return observed(o, "offered")
+	default:
+		return 0, false
 	}
-	if o.Result.Total.Waiting > 0 { // until the end of drain, even
-		return true
+}
+
+// openLanes lists the arrival processes of a load.
+func openLanes(l experiment.Load) []experiment.OpenLoad {
+	var all []experiment.OpenLoad
+	if l.Open != nil {
+		all = append(all, *l.Open)
 	}
-	inFlight, _ := observed(o, "in_flight") // the mean, if nothing closer is known
+	for _, s := range l.Streams {
+		all = append(all, s.Open)
+	}
+	for _, p := range l.Phases {
+		if p.Open != nil {
+			all = append(all, *p.Open)
+		}
+	}
+	return all
+}
+
+// waited says for what requests that were due had to wait, if for anything: for a
+// connection, where there are fewer than requests may be in flight, or for a place in
+// flight.
+func waited(o experiment.Outcome, window time.Duration) string {
+	l := o.Plan.Load
+	connections, places := l.Connections, 0
+	queues := false
+	for _, lane := range openLanes(l) {
+		places = max(places, lane.InFlight)
+		queues = queues || lane.Queue
+	}
+	limit, what := 0, ""
+	switch {
+	case connections > 0 && connections < places:
+		limit, what = connections, fmt.Sprintf("a connection (load.connections is %d)", connections)
+	case queues:
+		limit, what = places-1, fmt.Sprintf("a place (in_flight is %d)", places)
+	default:
+		return ""
+	}
+	if o.Result.Total.Waiting > 0 || inFlightAtEnd(o, window) > float64(limit) { // waiting until the end of drain, even
+		return what
+	}
+	return ""
+}
+
+// inFlightAtEnd is how many requests were in flight when the window ended; the mean, if
+// nothing closer is known.
+func inFlightAtEnd(o experiment.Outcome, window time.Duration) float64 {
+	inFlight, _ := observed(o, "in_flight")
 	last := int64(-1)
 	for _, p := range o.Series {
 		if p.Service == "" && p.Metric == "in_flight" && p.AtMS > last && p.AtMS < window.Milliseconds() {
 			inFlight, last = p.Value, p.AtMS
 		}
 	}
-	return inFlight > float64(connections)
+	return inFlight
 }

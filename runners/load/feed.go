@@ -71,7 +71,7 @@ func (f *Feed) take() []string { return f.rows[(f.next.Add(1)-1)%uint64(len(f.ro
 // the line in which it stands.
 func (f *Feed) Check(requests []experiment.Request) error {
 	for _, q := range requests {
-		if err := f.checkText(q.Path, "path", validInPath); err != nil {
+		if err := f.checkText(q.Path, "path", experiment.ValidPath); err != nil {
 			return err
 		}
 		for _, h := range q.Headers {

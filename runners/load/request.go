@@ -91,15 +91,11 @@ func newPath(t experiment.Template, columns []string) (text, error) {
 		return text{}, fmt.Errorf("%q does not begin with /", t.String())
 	}
 	for _, l := range p.literals {
-		if !validInPath(l) {
+		if !experiment.ValidPath(l) {
 			return text{}, fmt.Errorf("%q holds blanks, control characters, # or characters that must be escaped", t.String())
 		}
 	}
 	return p, nil
-}
-
-func validInPath(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' })
 }
 
 // newHeaders compiles the header lines, those of the generator's own first unless
