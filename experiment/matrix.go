@@ -23,7 +23,7 @@ type Matrix struct {
 	Metrics  []Derived  `json:"metrics,omitempty"`
 	Requires Requires   `json:"requires,omitzero"`
 	OnFinish []string   `json:"-"`                 // command and arguments, run when an invocation has ended
-	Secrets  []Secret   `json:"secrets,omitempty"` // of the caller's environment, filled by Seal
+	Secrets  []Secret   `json:"secrets,omitempty"` // of the caller's environment, filled in before it is hashed; never their values
 	Place    PlaceSpec  `json:"place"`
 	Repeat   RepeatPlan `json:"repeat"`
 	Judge    Settings   `json:"judge"`
