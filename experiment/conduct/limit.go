@@ -26,8 +26,8 @@ func hardLimit(p experiment.CellPlan) time.Duration {
 // serviceLimit is what the matrix allows one service: to get ready, or to do its job;
 // to be prepared, asked and collected from.
 func serviceLimit(s experiment.Service) time.Duration {
-	limit := collectLimit(s.Collect)
 	copies := time.Duration(max(s.Replicas, 1)) // started and asked one after another
+	limit := copies * collectLimit(s.Collect)
 	if s.Ready != nil {
 		limit += copies * cmp.Or(s.Ready.Within, experiment.DefaultReadyWithin)
 	}
@@ -35,7 +35,7 @@ func serviceLimit(s experiment.Service) time.Duration {
 		limit += cmp.Or(s.JobWithin, experiment.DefaultJobWithin)
 	}
 	for _, step := range s.Prepare.Steps {
-		limit += cmp.Or(step.Within, experiment.DefaultJobWithin)
+		limit += copies * cmp.Or(step.Within, experiment.DefaultJobWithin)
 	}
 	if s.Prepare.Snapshot { // made, restored, and started once more
 		limit += 2 * snapshotLimit

@@ -33,6 +33,10 @@ func TestHardLimitSums(t *testing.T) {
 			Step:    experiment.Step{Within: minute},
 			Moments: []experiment.Moment{experiment.MomentStart, experiment.MomentEnd, experiment.MomentDuring},
 		}}}), 2 * minute},
+		{"replicas, one after another", of(experiment.Service{
+			Replicas: 3, Ready: &experiment.Step{Within: minute}, Prepare: experiment.Preparation{Steps: within}, Confirm: within,
+			Collect: []experiment.Collect{{Step: experiment.Step{Within: minute}}},
+		}), 3 * 8 * minute},
 		{"collect by default", experiment.CellPlan{Collect: []experiment.Collect{{}}}, experiment.DefaultConfirmWithin},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
