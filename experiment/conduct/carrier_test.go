@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/ceteris/ceteris/experiment"
 	"github.com/ceteris/ceteris/experiment/conduct"
@@ -36,6 +37,22 @@ func TestCarrierFails(t *testing.T) {
 		}
 		s.mustConduct()
 		s.wantStates(map[string]int{"ok": 12, "failed:infrastructure (confirm service app: run settings: the engine does not answer)": 1})
+	}))
+	// The engine that carries it answers, so that it is the subject that does not.
+	t.Run("not, but a command inside the subject hangs", inBubble(func(t *testing.T) {
+		s := newStage(t)
+		s.matrix.Repeat.Rounds = 1
+		asked := 0
+		s.through(&tap{asked: func(what string) time.Duration {
+			if what == "exec app" {
+				if asked++; asked == 2 {
+					return time.Minute
+				}
+			}
+			return 0
+		}})
+		s.mustConduct()
+		s.wantStates(map[string]int{"ok": 3, "failed:subject (confirm service app: run settings: context deadline exceeded (it had 10s))": 1})
 	}))
 	t.Run("for one cell in both attempts", inBubble(func(t *testing.T) {
 		s := newStage(t)

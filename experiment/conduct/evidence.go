@@ -3,6 +3,7 @@ package conduct
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -36,9 +37,16 @@ func (r *oneRun) confirm(ctx context.Context, when string) error {
 }
 
 // blame says whose failure it is that a service could not be asked: its own if it
-// has ended, or does not answer over HTTP; else that of what carries the question.
+// has ended, does not answer over HTTP, or a command in it, or beside it, does not end
+// in time; else that of what carries the question. An engine that is at fault for it is
+// asked after the run.
 func (r *oneRun) blame(ctx context.Context, service string, s experiment.Step, err error) error {
-	if !s.Image.IsZero() {
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case len(s.Run) > 0 && errors.Is(err, context.DeadlineExceeded) && r.watch.lost() == nil:
+		return &failure{experiment.StateFailedSubject, fmt.Sprintf("%v (it had %v)", err, cmp.Or(s.Within, experiment.DefaultConfirmWithin))}
+	case !s.Image.IsZero():
 		return err
 	}
 	if exit, ended := r.watch.endOf(ctx, service, settle); ended {

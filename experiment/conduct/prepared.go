@@ -31,11 +31,7 @@ func (r *oneRun) prepareSteps(ctx context.Context, owner string, steps []experim
 	for _, s := range steps {
 		s.Within = cmp.Or(s.Within, experiment.DefaultJobWithin)
 		replies, err := r.ask(ctx, owner, s)
-		switch {
-		case err == nil:
-		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-			return &failure{experiment.StateFailedSubject, fmt.Sprintf("prepare: %v (it had %v)", err, s.Within)}
-		default:
+		if err != nil {
 			return r.blame(ctx, named(s, owner), s, fmt.Errorf("prepare: %w", err))
 		}
 		for _, a := range replies {
