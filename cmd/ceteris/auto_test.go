@@ -68,6 +68,15 @@ func TestChoiceOfRunner(t *testing.T) {
 	if err := os.WriteFile(pulled, []byte(unplaced), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	seeded := filepath.Join(t.TempDir(), "seeded.yaml")
+	prepared := strings.Replace(string(whole), "\nsubject:", "\nprepare: [{image: \"migrate:2\", run: [up]}]\nsubject:", 1)
+	programs, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(seeded, []byte(strings.ReplaceAll(prepared, "../../", programs+"/")), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct {
 		name           string
 		images         []string
@@ -78,6 +87,7 @@ func TestChoiceOfRunner(t *testing.T) {
 	}{
 		{"plan, image there", []string{"redis:7"}, []string{"plan", small}, exitOK, "runner docker", "", nil},
 		{"plan, image missing", nil, []string{"plan", small}, exitOK, "image redis:7 is not on the engine: run pulls it", "", nil},
+		{"plan, image of a step missing", []string{"redis:7"}, []string{"plan", seeded}, exitOK, "image migrate:2 is not on the engine: run pulls it", "", nil},
 		{"plan for docker", nil, []string{"plan", contained}, exitOK, "image nginx:1 is not on the engine: run pulls it", "", nil},
 		{"plan for processes", nil, []string{"plan", "--runner", "process", small}, exitOK, "runner process", "", nil},
 		{"run, image missing", nil, []string{"run", pulled}, exitCannotMeasure, "", instead, []string{"POST /images/create docker.io/library/redis"}},

@@ -114,7 +114,11 @@ func (a *app) valuesOf(m *experiment.Matrix) map[string]string {
 // runner sees.
 func (a *app) fits(ctx context.Context, m *experiment.Matrix, acceptShared bool) error {
 	for _, cell := range m.Cells() {
-		if _, err := m.Plan(cell); err != nil {
+		p, err := m.Plan(cell)
+		if err != nil {
+			return err
+		}
+		if err := conduct.Lacking(p, a.valuesOf(m)); err != nil {
 			return err
 		}
 	}

@@ -140,7 +140,7 @@ func (a *app) dockerFits(ctx context.Context, m *experiment.Matrix, pull bool) (
 	return nil, nil
 }
 
-// imagesOf gives the services of all cells that are images.
+// imagesOf gives the services of all cells that are images, and the images of steps.
 func imagesOf(m *experiment.Matrix) ([]experiment.Service, error) {
 	var images []experiment.Service
 	for _, cell := range m.Cells() {
@@ -148,7 +148,7 @@ func imagesOf(m *experiment.Matrix) ([]experiment.Service, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range p.Services {
+		for _, s := range append(p.Services, conduct.StepImages(p)...) {
 			if s.Image != "" {
 				images = append(images, s)
 			}

@@ -110,7 +110,7 @@ func (s *sweep) plan(cells []experiment.Cell) (map[experiment.CellKey]experiment
 		if err != nil {
 			return nil, err
 		}
-		if err := s.secrets.lacking(p); err != nil {
+		if err := Lacking(p, s.secrets); err != nil {
 			return nil, err
 		}
 		if p.Services, err = startOrder(p.Services, p.Links); err != nil {
@@ -142,7 +142,7 @@ func (s *sweep) everything() []experiment.Service {
 	seen := map[string]bool{}
 	for _, cell := range s.req.Matrix.Cells() {
 		plan := s.plans[cell.Key]
-		for _, svc := range append(slices.Clone(plan.Services), stepImages(plan)...) {
+		for _, svc := range append(slices.Clone(plan.Services), StepImages(plan)...) {
 			if !seen[svc.Source()] {
 				seen[svc.Source()] = true
 				all = append(all, svc)

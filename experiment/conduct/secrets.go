@@ -93,12 +93,12 @@ func (s secrets) load(l experiment.Load) experiment.Load {
 	return l
 }
 
-// lacking names the texts of a plan that cannot be left out and depend on a variable
-// that is not set.
-func (s secrets) lacking(p experiment.CellPlan) error {
+// Lacking names the texts of a plan that cannot be left out and depend on a variable of
+// the caller that is not among values. The error wraps experiment.ErrCannotRun.
+func Lacking(p experiment.CellPlan, values map[string]string) error {
 	var errs []error
 	check := func(where string, t experiment.Template) {
-		if s.unset(t) {
+		if secrets(values).unset(t) {
 			errs = append(errs, fmt.Errorf("%s: %s: a variable that is not set cannot be left out here: %w", where, t, experiment.ErrCannotRun))
 		}
 	}

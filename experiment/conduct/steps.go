@@ -31,9 +31,9 @@ func stepsOf(svc experiment.Service) []experiment.Step {
 	return all
 }
 
-// stepImages gives a service for each step of a plan that has an image of its own, so
+// StepImages gives a service for each step of a plan that has an image of its own, so
 // that the image is there when the step is done.
-func stepImages(p experiment.CellPlan) []experiment.Service {
+func StepImages(p experiment.CellPlan) []experiment.Service {
 	var steps []experiment.Step
 	for _, svc := range p.Services {
 		steps = append(steps, stepsOf(svc)...)
