@@ -82,7 +82,7 @@ func (v view) checkMetrics(f *faults) {
 		switch {
 		case !valueName.MatchString(base):
 			f.add(t.at, t.path, "a letter or _, then letters, digits and _", "%q is no name of a metric", base)
-		case known:
+		case known || slices.Contains(requestSeries(), t.name):
 			f.add(t.at, t.path, "", "%s is a metric that ceteris takes itself", t.name)
 		case names[t.name]:
 			f.add(t.at, t.path, "", "there is a metric %s already", t.name)

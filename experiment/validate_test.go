@@ -59,6 +59,12 @@ func TestValidate(t *testing.T) {
 			`subject.services.app.limits.pids: "32off" is no whole number`,
 			`factors.threads.levels[2]: "128off" is no whole number (used in subject.services.app.limits.pids)`,
 		}},
+		{"a metric in the place of a series of the requests", func(m *Matrix) {
+			m.Collect = []Collect{
+				{Step: Step{Image: Literal("du:1"), Run: []Template{Literal("du")}, CSV: []Extract{{Name: "done", Path: "n"}}}},
+				{Step: Step{In: "app", HTTP: Literal(":8080/x"), CSV: []Extract{{Name: "done", Path: "n"}}}},
+			}
+		}, []string{"collect[0]: done is a metric that ceteris takes itself"}},
 		{"steps that ask what does not run yet", func(m *Matrix) {
 			m.Subject.Services[0].Ready.In = "app"
 			m.Subject.Services[0].Prepare.Steps = []Step{{Run: []Template{Literal("seed")}, In: "app"}}
