@@ -56,16 +56,9 @@ func full(service, metric string) string {
 	return service + "." + metric
 }
 
-// at reports whether the step is asked at a moment. A growth wants both ends.
+// at reports whether the step is asked at a moment.
 func (c *collecting) at(m experiment.Moment) bool {
-	switch {
-	case slices.Contains(c.Moments, m):
-		return true
-	case len(c.Delta) > 0 && m != experiment.MomentDuring:
-		return true
-	default:
-		return len(c.Moments) == 0 && m == experiment.MomentEnd
-	}
+	return slices.Contains(c.Moments, m) || len(c.Moments) == 0 && m == experiment.MomentEnd
 }
 
 func (r *oneRun) newCollector(ctx context.Context) *collector {
@@ -232,23 +225,12 @@ func reduced(of *collecting, name string, answers []collected) (float64, bool) {
 	}
 }
 
-// keep makes artifacts of the answers, the last of each moment; where there are
-// several moments, each is named.
+// keep makes an artifact of the answer. A step that keeps is asked once.
 func (c *collector) keep(of *collecting, answers []collected) {
-	if of.Keep == "" {
+	if of.Keep == "" || len(answers) == 0 {
 		return
 	}
-	bodies := map[experiment.Moment][]byte{}
-	for _, got := range answers {
-		bodies[got.moment] = got.body
-	}
-	for _, moment := range slices.Sorted(maps.Keys(bodies)) {
-		name := of.Keep
-		if len(of.Moments) > 1 {
-			name = string(moment) + "-" + name
-		}
-		body := bodies[moment]
-		service, _ := of.metric("")
-		c.run.outcome.Artifacts = append(c.run.outcome.Artifacts, experiment.Artifact{Service: service, Name: name, Body: body, Full: int64(len(body))})
-	}
+	body := answers[0].body
+	service, _ := of.metric("")
+	c.run.outcome.Artifacts = append(c.run.outcome.Artifacts, experiment.Artifact{Service: service, Name: of.Keep, Body: body, Full: int64(len(body))})
 }
