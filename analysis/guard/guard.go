@@ -105,7 +105,7 @@ func (g Guard) limit(s experiment.Settings) float64 {
 	switch above := s.Guards[g.Code].Above; {
 	case above != nil:
 		return *above
-	case g.Code == codeErrors && s.ErrorRate > 0:
+	case g.Code == codeErrors:
 		return s.ErrorRate
 	default:
 		return g.Threshold

@@ -449,7 +449,8 @@ func TestSettingsMoveAndSilenceGuards(t *testing.T) {
 		"off":                        {calm(observe("generator.cpu", 0.93)), off("generator-cpu"), nil},
 		"errors by the matrix":       {failing, experiment.Settings{ErrorRate: 0.05}, nil},
 		"errors by the guard's own":  {failing, above("errors", 0.02), []string{"errors"}},
-		"errors without any setting": {failing, experiment.Settings{}, []string{"errors"}},
+		"errors where none may be":   {calm(observe("error_rate", 0.001)), experiment.Settings{}, []string{"errors"}},
+		"no errors, and none may be": {calm(observe("error_rate", 0)), experiment.Settings{}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
