@@ -15,7 +15,10 @@ const leastMasked = 4
 const masked = "***"
 
 // Mask hides secrets in texts. The zero value hides none.
-type Mask struct{ replace *strings.Replacer }
+type Mask struct {
+	values  []string // the longest first
+	replace *strings.Replacer
+}
 
 // NewMask makes a mask of the values of secrets, also as JSON has them. Of one that has
 // several lines, each line is secret. What is shorter than 4 bytes is not masked.
@@ -37,7 +40,7 @@ func NewMask(secrets []string) Mask {
 	for _, v := range values {
 		pairs = append(pairs, v, masked)
 	}
-	return Mask{strings.NewReplacer(pairs...)}
+	return Mask{values, strings.NewReplacer(pairs...)}
 }
 
 // inJSON gives a text as it stands between the quotes of JSON; Go escapes <, > and & if
@@ -53,10 +56,30 @@ func inJSON(s string, escapeHTML bool) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// Text gives a text with every secret replaced.
+// Text gives a text with every secret replaced, and the beginning of one at the dots
+// where a text was shortened.
 func (m Mask) Text(s string) string {
 	if m.replace == nil {
 		return s
 	}
+	for _, dots := range []string{"...", "…"} {
+		parts := strings.Split(s, dots)
+		for i := range parts[:len(parts)-1] {
+			parts[i] = m.withoutBeginning(parts[i])
+		}
+		s = strings.Join(parts, dots)
+	}
 	return m.replace.Replace(s)
+}
+
+// withoutBeginning replaces a secret, or the beginning of one, with which a text ends.
+func (m Mask) withoutBeginning(s string) string {
+	for _, v := range m.values {
+		for n := len(v); n >= leastMasked; n-- {
+			if rest, ok := strings.CutSuffix(s, v[:n]); ok {
+				return rest + masked
+			}
+		}
+	}
+	return s
 }

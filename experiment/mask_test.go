@@ -20,6 +20,10 @@ func TestMask(t *testing.T) {
 		{"quotes at its ends", `in JSON: "\"quoted\""`, `in JSON: "***"`},
 		{"in the JSON of Go", `"a\u003cb\u003e\u0026c"`, `"***"`},
 		{"in that of others", `"a<b>&c"`, `"***"`},
+		{"cut off", "run curl -H hunter2-an...", "run curl -H ***..."},
+		{"cut off in the middle of a text", "run curl -H hunt... ended with 7", "run curl -H ***... ended with 7"},
+		{"cut off by one sign", "says hunter2-and…", "says ***…"},
+		{"too little of it to be cut off", "hun...", "hun..."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := m.Text(c.text); got != c.want {
