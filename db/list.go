@@ -25,6 +25,7 @@ type SweepSummary struct {
 	Runner   string
 	Rounds   int // planned
 	Cells    int
+	Complete int // rounds that every cell has behind it
 	Began    time.Time
 	RunTime  time.Duration // mean of the runs that were made and count; 0 before the first
 
@@ -49,7 +50,7 @@ func (r reading) Sweeps(ctx context.Context) ([]SweepSummary, error) {
 	all, err := collect(ctx, r.pool, "sweeps.sql", func(scan func(...any) error) (SweepSummary, error) {
 		var s SweepSummary
 		var began sql.Null[int64]
-		err := scan(&s.ID, &s.Hash, &s.Serial, &s.Name, &s.Question, &s.Runner, &s.Rounds, &s.Cells, &began, &s.RunTime,
+		err := scan(&s.ID, &s.Hash, &s.Serial, &s.Name, &s.Question, &s.Runner, &s.Rounds, &s.Cells, &s.Complete, &began, &s.RunTime,
 			&s.OK, &s.Invalid, &s.Failed, &s.Skipped, &s.Running, &s.Pending, &s.Replaced,
 			&s.Notes, &s.Warnings, &s.Worse, &s.Invocations, &s.Owner, &s.Outcome)
 		s.Began = moment(began)

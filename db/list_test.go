@@ -83,3 +83,58 @@ func TestWorseIsOfSettings(t *testing.T) {
 		t.Errorf("%+v, %v: want %d worse", all, err, len(spec.Cells)-2)
 	}
 }
+
+// TestSweepsCountPlaces: a run that was tried again counts once, as the attempt that
+// stands; a round is complete when every cell has it behind it.
+func TestSweepsCountPlaces(t *testing.T) {
+	ctx := context.Background()
+	d := openAt(t, testPath(t))
+	head, spec := begin(t, d, 2)
+	pending, err := d.Pending(ctx, head.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := func(r experiment.Run, state experiment.RunState) {
+		t.Helper()
+		r.Invocation = head.Invocation
+		if r, err = d.BeginRun(ctx, r); err != nil {
+			t.Fatal(err)
+		}
+		r.State = state
+		if err := d.EndRun(ctx, experiment.Outcome{Run: r}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(ok, invalid, replaced, complete int) {
+		t.Helper()
+		all, err := d.Sweeps(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := all[0]; s.OK != ok || s.Invalid != invalid || s.Replaced != replaced || s.Complete != complete {
+			t.Errorf("%d ok, %d invalid, %d replaced, %d complete; want %d, %d, %d, %d", s.OK, s.Invalid, s.Replaced, s.Complete, ok, invalid, replaced, complete)
+		}
+	}
+	cells := len(spec.Cells)
+	for _, r := range pending[:cells-1] {
+		end(r, experiment.StateOK)
+	}
+	want(cells-1, 0, 0, 0)
+	last := pending[cells-1]
+	end(last, experiment.StateInvalid)
+	want(cells-1, 1, 0, 1)
+	again := experiment.Run{Cell: last.Cell, Round: last.Round, Attempt: 2, State: experiment.StatePending}
+	if err := d.Reschedule(ctx, head.ID, experiment.Reschedule{Add: []experiment.Run{again}}); err != nil {
+		t.Fatal(err)
+	}
+	want(cells-1, 0, 1, 0)
+	if pending, err = d.Pending(ctx, head.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range pending {
+		if r.Attempt == 2 {
+			end(r, experiment.StateOK)
+		}
+	}
+	want(cells, 0, 1, 1)
+}

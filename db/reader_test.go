@@ -257,7 +257,7 @@ func TestWriterFindsTheFileHeld(t *testing.T) {
 	})
 	// The reader, idle now, follows the file into WAL mode.
 	begin(t, openAt(t, path), 2)
-	if all, err := r.Sweeps(ctx); err != nil || all[0].Pending != 15 {
+	if all, err := r.Sweeps(ctx); err != nil || all[0].Pending != 10 || all[0].Replaced != 5 {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -71,9 +71,7 @@ func sweepLine(s db.SweepSummary) report.SweepLine {
 	line := report.SweepLine{
 		ID: s.ID, Name: s.Name, Hash: s.Hash, Runner: s.Runner, Rounds: s.Rounds,
 		Runs: s.OK, State: sweepState(s), Began: s.Began, Cells: s.Cells,
-	}
-	if s.Cells > 0 {
-		line.RoundsDone = s.Done() / s.Cells
+		RoundsDone: s.Complete,
 	}
 	if line.State == "running" { // the days on which nobody measured are no part of it
 		line.ETA = s.RunTime * time.Duration(s.Planned()-s.Done())
