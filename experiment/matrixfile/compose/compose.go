@@ -43,7 +43,7 @@ func Convert(ctx context.Context, path string) (Matrix, error) {
 	logrus.SetLevel(logrus.ErrorLevel) // compose-go warns of old keys on standard error
 	options, err := cli.NewProjectOptions([]string{path},
 		cli.WithName("compose"), cli.WithResolvedPaths(false), cli.WithNormalization(false), cli.WithConsistency(false),
-		cli.WithProfiles([]string{"*"}),
+		cli.WithProfiles([]string{"*"}), cli.WithoutEnvironmentResolution,
 		cli.WithLoadOptions(func(o *loader.Options) {
 			if o.Interpolate != nil {
 				o.Interpolate.Substitute = substitute
@@ -59,7 +59,7 @@ func Convert(ctx context.Context, path string) (Matrix, error) {
 	if len(project.Services) == 0 {
 		return Matrix{}, errors.New("there is no service")
 	}
-	c := converter{project: project}
+	c := converter{project: project, dir: filepath.Dir(path)}
 	if err := c.noteUnread(raw); err != nil {
 		return Matrix{}, err
 	}
@@ -122,6 +122,7 @@ func name(path string) string {
 // converter makes a matrix of a project.
 type converter struct {
 	project *types.Project
+	dir     string
 	dropped []string
 }
 

@@ -8,12 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/compose-spec/compose-go/v2/dotenv"
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
 // service writes one service.
 func (c *converter) service(s types.ServiceConfig) *fields {
 	at := "services." + s.Name
+	if word.MatchString(s.Name) {
+		c.drop(at, "the name holds what the name of a service cannot: write letters, digits, _ and -")
+	}
 	out := mapping()
 	out.text("image", c.plain(at+".image", s.Image))
 	if s.Build != nil {
@@ -27,15 +31,7 @@ func (c *converter) service(s types.ServiceConfig) *fields {
 		c.drop(at+".entrypoint", "the image's own is used, with command as its arguments")
 	}
 	out.texts("command", s.Command)
-	env := mapping()
-	for _, name := range sorted(s.Environment) {
-		if v := s.Environment[name]; v != nil {
-			env.add(name, text(*v))
-		} else {
-			env.add(name, text("${env:"+name+"}"))
-		}
-	}
-	out.sub("env", env)
+	out.sub("env", c.env(at, s))
 	ports := c.ports(at, s)
 	out.texts("ports", ports)
 	out.texts("needs", sorted(s.DependsOn))
@@ -54,6 +50,38 @@ func (c *converter) service(s types.ServiceConfig) *fields {
 	out.sub("container", c.container(at, s))
 	c.volumes(out, at, s)
 	c.refused(at, s)
+	return out
+}
+
+// env writes the variables. The values of env files may be secrets and are not copied:
+// they become the caller's.
+func (c *converter) env(at string, s types.ServiceConfig) *fields {
+	all := map[string]string{}
+	for _, file := range s.EnvFiles {
+		path := file.Path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(c.dir, path)
+		}
+		values, err := dotenv.Read(path)
+		if err != nil {
+			c.drop(at+".env_file", "%v", err)
+			continue
+		}
+		c.drop(at+".env_file", "the values of %s are not copied: its variables are taken from the caller's environment", file.Path)
+		for name := range values {
+			all[name] = "${env:" + name + "}"
+		}
+	}
+	for name, v := range s.Environment {
+		all[name] = "${env:" + name + "}"
+		if v != nil {
+			all[name] = *v
+		}
+	}
+	out := mapping()
+	for _, name := range sorted(all) {
+		out.add(name, text(all[name]))
+	}
 	return out
 }
 
