@@ -83,7 +83,9 @@ func TestEngineGoneAndBack(t *testing.T) {
 func TestEngineGoneForGood(t *testing.T) {
 	k, e := newEngineCampaign(t, 1)
 	c := k.begin()
-	k.awaits(c, "a run", func() bool { return strings.Contains(c.stderr(t), "[1/2]") && runs(k.look(c), experiment.GeneratorName) })
+	k.awaits(c, "a run", func() bool {
+		return strings.Contains(c.stderr(t), "[1/2]") && runs(k.look(c), experiment.GeneratorName)
+	})
 	byBlackout(e)
 	k.await(c, "the engine is gone, runs wait until it is back: ")
 	asked := time.Now()
@@ -136,4 +138,3 @@ func (k *campaign) takes(matrix string, cells, rounds int) {
 	}
 	k.matrix, k.cells, k.rounds = path, cells, rounds
 }
-

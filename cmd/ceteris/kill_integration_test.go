@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -25,6 +26,19 @@ const (
 	smallRounds = 3
 )
 
+// killsVar is how often ceteris is killed at random moments over the process and the
+// fake runner; over docker it is a fifth of that. The gate is content with less.
+const killsVar = "CETERIS_KILLS"
+
+// kills is how often it is killed, where the gate does it so many times.
+func kills(t *testing.T, gate, share int) int {
+	t.Helper()
+	if n := fromEnv(t, killsVar, 0); n > 0 {
+		return max(n/share, 1)
+	}
+	return gate
+}
+
 // TestKilled kills ceteris with SIGKILL where it hurts and at random moments, all on
 // one database, and then lets it come to its end.
 func TestKilled(t *testing.T) {
@@ -32,9 +46,10 @@ func TestKilled(t *testing.T) {
 	for _, c := range []struct {
 		runner string
 		run    time.Duration // of the sweep, guessed until runs have been measured
+		kills  int           // at random moments
 	}{
-		{experiment.RunnerProcess, time.Second},
-		{experiment.RunnerDocker, 2500 * time.Millisecond},
+		{experiment.RunnerProcess, time.Second, kills(t, 6, 1)},
+		{experiment.RunnerDocker, 2500 * time.Millisecond, kills(t, 3, 5)},
 	} {
 		t.Run(c.runner, func(t *testing.T) {
 			k := newCampaign(t, program, c.runner)
@@ -42,13 +57,29 @@ func TestKilled(t *testing.T) {
 			for _, m := range k.moments() {
 				k.killAt(m)
 			}
-			for kills := 0; kills < 5; {
-				if k.killAnywhere() {
-					kills++
-				}
-			}
+			k.killOften(c.kills, k.remaining)
 			k.finish()
 		})
+	}
+}
+
+// TestKilledOverFake kills a ceteris whose runs take a tenth of a second, so that many kills
+// strike where it keeps its books.
+func TestKilledOverFake(t *testing.T) {
+	program, err := exec.LookPath(fakeProgram)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := newCampaign(t, program, experiment.RunnerFake)
+	k.site = nowhere{}
+	k.takes("fake.yaml", 3, 30)
+	k.killOften(kills(t, 12, 1), func() time.Duration { return 500 * time.Millisecond })
+	k.finish()
+	for id, r := range k.known {
+		own := fmt.Sprintf("measure throughput %.1f 1/s", fakeThroughput(id))
+		if r.state == string(experiment.StateOK) && !strings.Contains(r.observed+"\n", own+"\n") {
+			t.Errorf("run %d does not hold its own %q:\n%s", id, own, r.observed)
+		}
 	}
 }
 
@@ -187,16 +218,28 @@ func (k *campaign) killAt(m moment) {
 	k.kill(c, m.name)
 }
 
-// killAnywhere kills at a random moment between 0.2 s and the expected end of the
-// sweep, and reports whether ceteris was still at work. If not, the sweep is made
-// longer.
-func (k *campaign) killAnywhere() bool {
+// killOften kills at random moments, each within some time.
+func (k *campaign) killOften(kills int, within func() time.Duration) {
+	k.Helper()
+	for kills > 0 {
+		if k.killWithin(within()) {
+			kills--
+		}
+	}
+}
+
+// killWithin kills at a random moment from 0.2 s on, when ceteris has begun, and
+// reports whether it was still at work. If not, the sweep is made longer.
+func (k *campaign) killWithin(span time.Duration) bool {
 	k.Helper()
 	const first = 200 * time.Millisecond
-	at := first + time.Duration(k.random.Int64N(int64(k.remaining())))
+	at := first + time.Duration(k.random.Int64N(int64(span)))
 	c := k.begin()
 	select {
 	case <-c.ended:
+		if code := c.cmd.ProcessState.ExitCode(); code != exitOK && code != exitEarly {
+			k.Fatalf("exit code %d; ceteris said:\n%s", code, c.stderr(k.T))
+		}
 		k.Logf("the sweep was over before %v", at)
 		k.check(c)
 		k.rounds++
@@ -413,7 +456,7 @@ func (k *campaign) checkNothingLeft() {
 	for _, x := range k.site.traces(k.T, slices.Collect(maps.Values(k.seen))) {
 		k.Errorf("left: %s", x)
 	}
-	if len(k.seen) == 0 {
+	if _, none := k.site.(nowhere); len(k.seen) == 0 && !none {
 		k.Error("nothing was ever seen: this test looks at the wrong place")
 	}
 }

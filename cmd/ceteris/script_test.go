@@ -37,11 +37,11 @@ func TestScript(t *testing.T) {
 // not mind. The program of users has no such variable.
 const locksVar = "CETERIS_TEST_LOCKS"
 
-// TestMain makes the test binary the program ceteris, too.
+// TestMain makes the test binary the program ceteris, too, and one without subjects.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ceteris": func() {
 		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, []string{os.Getenv(locksVar)}))
-	}})
+	}, fakeProgram: fakeMain})
 }
 
 func runScripts(t *testing.T, dir string) {

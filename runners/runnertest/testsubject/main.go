@@ -4,8 +4,8 @@
 // memory and logs. It needs the standard library only and builds without cgo.
 //
 // Environment: MODE (serve if empty), LISTEN (address of the HTTP server), AFTER
-// (a duration, for late), CODE (exit code of exit, 3 if empty), CHILDREN
-// (processes that fork starts, 2 if empty), BURN (the processor time that each of
+// (a duration, for late), CODE (exit code of exit and fill, 3 if empty), CHILDREN
+// (processes that fork and swarm start, 2 if empty), BURN (the processor time that each of
 // them uses, or a job, none if empty), OUT and TEXT (a file that a job writes, and what).
 //
 // Modes:
@@ -19,6 +19,10 @@
 //	crash     as fork; it ends when GET /exit?code=CODE asks for it
 //	child     use processor time for BURN, then do nothing (what fork starts)
 //	daemon    serve, with a child whose parent has ended and whose session is its own
+//	swarm     serve, with CHILDREN such children that ignore SIGTERM
+//	hang      take connections and never answer
+//	flood     serve, and write lines to standard output at RATE megabytes a second
+//	fill      serve, and write to the file OUT until there is no room; then exit with CODE
 //	job       write TEXT to the file OUT, use processor time for BURN, wait for AFTER
 //	          and exit with CODE (0 if empty)
 //
@@ -68,11 +72,26 @@ func run(mode string) error {
 		burnAll()
 		untilTerminated()
 		return nil
-	case "daemon":
-		return daemon()
+	case "daemon", "swarm":
+		return daemon(mode + "-parent")
 	case "daemon-parent":
 		_, err := child("child", &syscall.SysProcAttr{Setsid: true})
 		return err
+	case "swarm-parent":
+		for range number(os.Getenv("CHILDREN"), 2) {
+			if _, err := child("stubborn-child", &syscall.SysProcAttr{Setsid: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "hang":
+		return hang()
+	case "flood":
+		go flood(number(os.Getenv("RATE"), 1) << 20)
+		return serve(nil)
+	case "fill":
+		go fill()
+		return serve(nil)
 	case "job":
 		return job()
 	case "late":
@@ -87,7 +106,9 @@ func run(mode string) error {
 		return serve([]int{stray})
 	case "stubborn-child":
 		signal.Ignore(syscall.SIGTERM)
-		select {}
+		for {
+			time.Sleep(time.Hour) // without any timer the runtime would take it for a deadlock, and end
+		}
 	case "fork", "crash":
 		return fork()
 	default:
@@ -114,9 +135,9 @@ func burnAll() {
 	}
 }
 
-func daemon() error {
+func daemon(parent string) error {
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), "MODE=daemon-parent")
+	cmd.Env = append(os.Environ(), "MODE="+parent)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("start daemon: %w", err)
