@@ -114,8 +114,12 @@ func (r *oneRun) measure(ctx context.Context) (err error) {
 			err = errors.Join(err, fmt.Errorf("remove the environment: %w", closeErr))
 		}
 	}()
+	measured := false
 	defer func() {
 		r.observeLives()
+		if measured {
+			r.derive() // of how long jobs took, too
+		}
 		r.keepLogs(ctx)
 	}()
 	if err := r.launch(ctx); err != nil {
@@ -135,9 +139,8 @@ func (r *oneRun) measure(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	err = r.confirm(ctx, experiment.ConfirmAfter)
-	r.derive()
-	return err
+	measured = true
+	return r.confirm(ctx, experiment.ConfirmAfter)
 }
 
 // launch starts the link proxy and the services, each after those it needs.

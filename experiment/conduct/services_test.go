@@ -123,6 +123,7 @@ func TestWithoutLoad(t *testing.T) {
 		s := newStage(t)
 		rec := s.record()
 		s.matrix.Load = experiment.LoadSpec{None: true}
+		s.matrix.Metrics = []experiment.Derived{{Name: "classes_a_second", Of: "app.classes / seed.duration"}}
 		s.matrix.Judge.Metric = "app.ready_seconds"
 		s.service("app").Collect = []experiment.Collect{{Step: experiment.Step{Run: run("classes"), Regex: "(?P<classes>[0-9]+)"}}}
 		s.answering(func(_ experiment.Service, argv string) (experiment.ExecResult, bool) {
@@ -144,7 +145,7 @@ func TestWithoutLoad(t *testing.T) {
 		s.mustConduct()
 		s.wantStates(map[string]int{"ok": 4})
 		o := rec.outcomes[0]
-		for name, want := range map[string]float64{"app.ready_seconds": 1, "seed.duration": 2, "seed.exit": 0, "app.memory_peak": 1 << 20, "app.classes": 4711} {
+		for name, want := range map[string]float64{"app.ready_seconds": 1, "seed.duration": 2, "seed.exit": 0, "app.memory_peak": 1 << 20, "app.classes": 4711, "classes_a_second": 4711.0 / 2} {
 			if got, ok := o.Observed(name); !ok || got != want {
 				t.Errorf("%s: got %v, %v; want %v", name, got, ok, want)
 			}
