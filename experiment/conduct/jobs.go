@@ -58,7 +58,7 @@ func (r *oneRun) unfinished(ctx, waiting context.Context, name string, within ti
 		r.outcome.Exits = exits
 		return firstFailure(exits, "while job "+name+" worked")
 	case r.watch.lost() != nil:
-		return fmt.Errorf("services are out of sight: %w", r.watch.lost())
+		return r.outOfSight()
 	case waiting.Err() != nil:
 		return &failure{experiment.StateFailedSubject, fmt.Sprintf("job %s did not end within %v", name, within)}
 	default:

@@ -1,6 +1,7 @@
 package conduct
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,8 +95,8 @@ func (r *oneRun) verify(ctx context.Context, readErr error) error {
 	if err := firstFailure(exits, "under load"); err != nil {
 		return err
 	}
-	if err := r.watch.lost(); err != nil {
-		return fmt.Errorf("services are out of sight: %w", err)
+	if err := r.outOfSight(); err != nil {
+		return err
 	}
 	switch {
 	case readErr == nil:
@@ -103,13 +104,23 @@ func (r *oneRun) verify(ctx context.Context, readErr error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case !errors.Is(readErr, experiment.ErrIncomplete):
-		return readErr
+		// What broke the reading may be what takes the services out of sight.
+		r.watch.endOf(ctx, experiment.GeneratorName, settle)
+		return cmp.Or(r.outOfSight(), readErr)
 	}
 	if exit, ended := r.watch.endOf(ctx, experiment.GeneratorName, settle); ended && exit.Code != 0 {
 		return fmt.Errorf("the generator ended with %d: %w", exit.Code, readErr)
 	}
 	r.Log.Error("the generator's result is incomplete", "run", r.outcome.Run.ID, "err", readErr)
 	return &failure{experiment.StateInvalid, "result-incomplete"}
+}
+
+// outOfSight says why services can no longer be watched, if so.
+func (r *oneRun) outOfSight() error {
+	if err := r.watch.lost(); err != nil {
+		return fmt.Errorf("services are out of sight: %w", err)
+	}
+	return nil
 }
 
 // firstFailure says which of the services that ended by themselves explains the rest;

@@ -12,5 +12,5 @@ func (r *oneRun) unloaded(ctx context.Context) error {
 	if err := firstFailure(exits, "during the run"); err != nil {
 		return err
 	}
-	return r.watch.lost()
+	return r.outOfSight()
 }
