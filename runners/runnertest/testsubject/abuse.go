@@ -8,25 +8,15 @@ import (
 	"time"
 )
 
-// hang takes connections and leaves them alone.
+// hang listens, and leaves to the kernel all connections that come.
 func hang() error {
 	l, err := net.Listen("tcp", os.Getenv("LISTEN"))
 	if err != nil {
 		return err
 	}
 	fmt.Println("hanging on " + os.Getenv("LISTEN"))
-	go func() {
-		untilTerminated()
-		os.Exit(0)
-	}()
-	var held []net.Conn // or the collector would close them
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			return err
-		}
-		held = append(held, c)
-	}
+	untilTerminated()
+	return l.Close()
 }
 
 // flood writes so many bytes a second to standard output, in lines of 128 bytes; never
