@@ -72,8 +72,9 @@ func TestKilledOverFake(t *testing.T) {
 	}
 	k := newCampaign(t, program, experiment.RunnerFake)
 	k.site = nowhere{}
-	k.takes("fake.yaml", 3, 30)
-	k.killOften(kills(t, 12, 1), func() time.Duration { return 500 * time.Millisecond })
+	n := kills(t, 12, 1)
+	k.takes("fake.yaml", 3, n)
+	k.killOften(n, func() time.Duration { return 500 * time.Millisecond })
 	k.finish()
 	for id, r := range k.known {
 		own := fmt.Sprintf("measure throughput %.1f 1/s", fakeThroughput(id))
@@ -237,18 +238,20 @@ func (k *campaign) killWithin(span time.Duration) bool {
 	c := k.begin()
 	select {
 	case <-c.ended:
-		if code := c.cmd.ProcessState.ExitCode(); code != exitOK && code != exitEarly {
-			k.Fatalf("exit code %d; ceteris said:\n%s", code, c.stderr(k.T))
-		}
-		k.Logf("the sweep was over before %v", at)
-		k.check(c)
-		k.rounds++
-		return false
 	case <-time.After(at):
+		k.know(c)
+		if c.kill() {
+			k.struck(c, fmt.Sprint("after ", at.Round(time.Millisecond)))
+			return true
+		}
 	}
-	k.know(c)
-	k.kill(c, fmt.Sprint("after ", at.Round(time.Millisecond)))
-	return true
+	if code := c.cmd.ProcessState.ExitCode(); code != exitOK && code != exitEarly {
+		k.Fatalf("exit code %d; ceteris said:\n%s", code, c.stderr(k.T))
+	}
+	k.Logf("the sweep was over before %v", at)
+	k.check(c)
+	k.rounds++
+	return false
 }
 
 // remaining is the time that the sweep still needs, by its runs so far.
@@ -279,6 +282,12 @@ func (k *campaign) kill(c *child, when string) {
 	if !c.kill() {
 		k.Fatalf("%s: ceteris had ended; it said:\n%s", when, c.stderr(k.T))
 	}
+	k.struck(c, when)
+}
+
+// struck looks at what a kill has left.
+func (k *campaign) struck(c *child, when string) {
+	k.Helper()
 	left := k.look(c)
 	running, over := k.check(c)
 	k.Logf("killed %-32s %d services and networks left, %d runs under way, %d over", when+":", len(left), running, over)

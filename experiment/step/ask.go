@@ -109,7 +109,7 @@ func askHTTP(ctx context.Context, s experiment.Step, t Target) ([]byte, string, 
 		return nil, "", err
 	}
 	if t.Owns != nil && !t.Owns(addr) {
-		return nil, "", fmt.Errorf("the socket at %s is not its own", addr)
+		return nil, "", fmt.Errorf("nothing of its own listens at %s", addr)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, nil)
 	if err != nil {
@@ -168,7 +168,7 @@ func tryPort(ctx context.Context, port int, t Target) error {
 		return err
 	}
 	if t.Owns != nil && !t.Owns(addr) {
-		return fmt.Errorf("the socket at %s is not its own", addr)
+		return fmt.Errorf("nothing of its own listens at %s", addr)
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
