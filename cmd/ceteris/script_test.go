@@ -143,7 +143,7 @@ type jobs struct {
 }
 
 // start NAME COMMAND ARGS... runs a command in the background; its outputs are in
-// NAME.out and NAME.err.
+// $WORK/NAME.out and $WORK/NAME.err.
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	j := ts.Value(jobsKey{}).(*jobs)
 	cmd := exec.Command(args[1], args[2:]...)
@@ -156,7 +156,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 		name string
 		to   *io.Writer
 	}{{".out", &cmd.Stdout}, {".err", &cmd.Stderr}} {
-		f, err := os.Create(ts.MkAbs(args[0] + stream.name))
+		f, err := os.Create(filepath.Join(ts.Getenv("WORK"), args[0]+stream.name))
 		ts.Check(err)
 		ts.Defer(func() { _ = f.Close() })
 		*stream.to = f
@@ -185,7 +185,7 @@ func ends(ts *testscript.TestScript, _ bool, args []string) {
 	defer hung.Stop()
 	err := cmd.Wait()
 	delete(j.running, args[0])
-	ts.Logf("[stderr of %s]\n%s", args[0], ts.ReadFile(args[0]+".err"))
+	ts.Logf("[stderr of %s]\n%s", args[0], ts.ReadFile(filepath.Join(ts.Getenv("WORK"), args[0]+".err")))
 	checkCode(ts, err, args[1])
 }
 
