@@ -162,9 +162,19 @@ func (b *Builder) goCommand(ctx context.Context, t target, verb string, args ...
 		return nil, experiment.WithHint(fmt.Errorf("no go command on PATH: %w", experiment.ErrCannotRun),
 			"install Go (https://go.dev/dl) and put its bin directory on PATH")
 	}
+	dir, err := b.dir()
+	if err != nil {
+		return nil, err
+	}
+	// The files of a go command that is killed would stay where nobody looks for them.
+	temp, err := os.MkdirTemp(dir, "tmp-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(temp) }() // what stays is pruned later
 	cmd := exec.CommandContext(ctx, program, append([]string{verb, "-trimpath", "-buildvcs=false", "-ldflags="}, args...)...)
 	cmd.Dir = t.dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.goos, "GOARCH="+t.goarch, "PWD="+t.dir)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.goos, "GOARCH="+t.goarch, "PWD="+t.dir, "GOTMPDIR="+temp)
 	cmd.WaitDelay = 5 * time.Second
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
