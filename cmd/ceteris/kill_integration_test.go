@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -439,6 +440,22 @@ func (k *campaign) finish() {
 	k.Logf("%d runs in all, %d of them count", len(now), len(places))
 	k.checkIntegrity()
 	k.checkNothingLeft()
+	k.checkFiles()
+}
+
+// checkFiles looks for what stays beside the database or among temporary files.
+func (k *campaign) checkFiles() {
+	k.Helper()
+	beside, err1 := filepath.Glob(k.db + "*")
+	temporary, err2 := filepath.Glob(filepath.Join(k.sandbox.dir, "tmp", "*"))
+	if err := errors.Join(err1, err2); err != nil {
+		k.Fatal(err)
+	}
+	for _, path := range slices.Concat(beside, temporary) {
+		if path != k.db && path != k.db+".log" {
+			k.Errorf("left: %s", path)
+		}
+	}
 }
 
 func (k *campaign) checkIntegrity() {
