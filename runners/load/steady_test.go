@@ -52,19 +52,6 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-func TestTruncationIsThatOfTheFormula(t *testing.T) {
-	// Of 1 3 5 5 5 5, the sums over the square of what is left are: all 14/36,
-	// without one 3.2/25, without two 0.
-	cut, level := truncation([]float64{1, 3, 5, 5, 5, 5})
-	if cut != 2 || level != 5 {
-		t.Errorf("left out %d, level %g, want 2 and 5", cut, level)
-	}
-	// Of 5 5 5 9 no cut pays: 12/16, 10.67/9, 8/4.
-	if cut, level = truncation([]float64{5, 5, 5, 9}); cut != 0 || level != 6 {
-		t.Errorf("left out %d, level %g, want none and 6", cut, level)
-	}
-}
-
 // warming answers slowly at first, then fast: from a moment after its first request.
 func warming(after, slow, fast time.Duration) *memory {
 	var began time.Time
