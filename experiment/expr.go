@@ -23,10 +23,7 @@ import (
 //
 // Names of services may hold hyphens: one that touches a letter on both sides belongs
 // to the name, so a minus between two names wants spaces.
-type Expr struct {
-	text string
-	root exprNode
-}
+type Expr struct{ root exprNode }
 
 // ExprEnv is where an expression finds its values; false and no points mean that there
 // is no such metric.
@@ -62,11 +59,8 @@ func ParseExpr(text string) (Expr, error) {
 	if p.err != nil {
 		return Expr{}, p.err
 	}
-	return Expr{text: text, root: root}, nil
+	return Expr{root: root}, nil
 }
-
-// String gives the text that was parsed.
-func (e Expr) String() string { return e.text }
 
 // Names lists the metrics of which the expression is made, sorted, each once.
 func (e Expr) Names() []string {
