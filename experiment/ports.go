@@ -54,6 +54,14 @@ type Cleaner interface {
 	Remove(ctx context.Context, l Leftover) error
 }
 
+// Incarnate is a Runner whose engine may end and begin anew while ceteris goes on: its
+// services end with it, as if each had ended by itself.
+type Incarnate interface {
+	// Incarnation names the engine as long as it lives, and never again; empty where
+	// that cannot be told.
+	Incarnation(ctx context.Context) (string, error)
+}
+
 // Leftover is something that was started under ceteris' labels.
 type Leftover struct {
 	Kind  string // container, network, volume, process, directory

@@ -59,7 +59,7 @@ func TestEngineLost(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &sweep{Conductor: &Conductor{Runner: fake.New(fake.Script{CheckFault: tc.fault})}}
 			run := tc.run
-			lost := s.engineLost(t.Context(), &run)
+			lost := s.engineLost(t.Context(), "", &run)
 			if (lost != nil) != tc.lost {
 				t.Errorf("lost: %v", lost)
 			}

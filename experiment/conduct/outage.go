@@ -23,21 +23,45 @@ const (
 	checkTimeout = 10 * time.Second
 )
 
+var errRestarted = errors.New("the container engine was started anew")
+
 // engineLost asks, after a run that did not end well, whether the engine is still
 // there, and gives its error if not. What ended then is no result about the subject:
-// an engine that goes takes the services with it.
-func (s *sweep) engineLost(ctx context.Context, run *experiment.Run) error {
+// an engine that goes takes the services with it. One that is back by now is another
+// incarnation than the one before the run.
+func (s *sweep) engineLost(ctx context.Context, before string, run *experiment.Run) error {
 	if run.State == experiment.StateOK || run.State == experiment.StateInterrupted {
 		return nil
 	}
 	gone := s.askEngine(ctx)
-	if gone == nil || ctx.Err() != nil {
+	why := gone
+	if now := s.incarnation(ctx); gone == nil && before != "" && now != "" && now != before {
+		s.Log.Warn("the engine was started anew during a run", "run", run.ID)
+		why = errRestarted
+	}
+	if why == nil || ctx.Err() != nil {
 		return nil
 	}
 	if run.State != experiment.StateFailedInfra {
-		run.State, run.Reason = experiment.StateFailedInfra, fmt.Sprintf("%v (before that: %s)", gone, run.Reason)
+		run.State, run.Reason = experiment.StateFailedInfra, fmt.Sprintf("%v (before that: %s)", why, run.Reason)
 	}
 	return gone
+}
+
+// incarnation names the engine as long as it lives; empty if nobody can tell.
+func (s *sweep) incarnation(ctx context.Context) string {
+	engine, ok := s.Runner.(experiment.Incarnate)
+	if !ok {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	name, err := engine.Incarnation(ctx)
+	if err != nil {
+		s.Log.Debug("which engine answers is not known", "err", err)
+		return ""
+	}
+	return name
 }
 
 func (s *sweep) askEngine(ctx context.Context) error {

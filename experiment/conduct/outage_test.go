@@ -92,6 +92,49 @@ func TestEngineComesBack(t *testing.T) {
 	}
 }
 
+// An engine that is back before it is asked has ended the services all the same: what
+// they ended with is no result about them. The failure of a subject under an engine
+// that was started anew before it is one.
+func TestEngineIsBackBeforeItIsAsked(t *testing.T) {
+	const anew = "failed:infrastructure (the container engine was started anew (before that: restarted: SOME ended with 143 under load))"
+	for _, tc := range []struct {
+		name    string
+		outages []fake.Outage
+		exit    *fake.Exit
+		want    map[string]int
+	}{
+		{"under load", []fake.Outage{{Run: 2, After: 3 * time.Second, Restart: true}}, nil, map[string]int{"ok": 4, anew: 1}},
+		{"both attempts", []fake.Outage{{Run: 2, After: 3 * time.Second, Restart: true}, {Run: 5, After: 3 * time.Second, Restart: true}}, nil, map[string]int{"ok": 3, anew: 2}},
+		{"before the run", []fake.Outage{{Run: 2, Restart: true}}, nil, map[string]int{"ok": 4}},
+		{
+			"a subject that fails by itself",
+			[]fake.Outage{{Run: 1, Restart: true}},
+			&fake.Exit{After: 3 * time.Second, Code: 143},
+			map[string]int{"failed:subject (restarted: SOME ended with 143 under load)": 4, anew: 1},
+		},
+	} {
+		t.Run(tc.name, inBubble(func(t *testing.T) {
+			s, told := night(t)
+			s.matrix.Repeat.Rounds = 1
+			s.script.Outages = tc.outages
+			s.script.Service = s.behave(fake.Behaviour{Exit: tc.exit})
+			s.mustConduct()
+			if told() != nil {
+				t.Errorf("an engine that is there is waited for: %q", told())
+			}
+			got := map[string]int{}
+			for state, n := range s.states() { // any service may be missed first
+				got[endedService.ReplaceAllString(state, "restarted: SOME ended")] += n
+			}
+			if diff := cmp.Diff(got, tc.want); diff != "" {
+				t.Errorf("runs by state (-got +want):\n%s", diff)
+			}
+		}))
+	}
+}
+
+var endedService = regexp.MustCompile(`restarted: \w+ ended`)
+
 // An engine that is shutting down still answers, and fails at once whatever it is
 // asked for: that is not taken for a host that is broken.
 func TestEngineShutsDown(t *testing.T) {

@@ -129,8 +129,9 @@ func (s *sweep) one(ctx context.Context, run experiment.Run) (state experiment.R
 		run.State, run.Reason = experiment.StateSkipped, "suspended"
 		o = experiment.Outcome{Run: run, Plan: plan, Placement: s.placement, Host: s.host, Images: s.images}
 	} else {
+		engine := s.incarnation(ctx)
 		o = s.execute(ctx, run, plan)
-		lost = s.engineLost(ctx, &o.Run)
+		lost = s.engineLost(ctx, engine, &o.Run)
 	}
 	o.Run.Ended = s.Now()
 	s.finite(&o)

@@ -14,11 +14,16 @@ type Outage struct {
 	Run   int           // begins with this opening,
 	After time.Duration // so long after it; 0: the opening itself fails
 	For   time.Duration // 0: for good
+
+	// Restart: it is back at once, as if it had never been away, and its services have
+	// ended with 143. For is not used.
+	Restart bool
 }
 
 // engine is what an outage takes away.
 type engine struct {
 	gone bool
+	life int           // how often it began anew
 	envs map[*env]bool // that are open
 }
 
@@ -37,22 +42,37 @@ func (r *Runner) plan(n int) {
 
 func (r *Runner) begin(o Outage) {
 	r.mu.Lock()
-	r.engine.gone = true
+	r.engine.gone = !o.Restart
+	r.engine.life++
 	var open []*env
 	for e := range r.engine.envs {
 		open = append(open, e)
 	}
 	r.mu.Unlock()
 	for _, e := range open {
-		e.lose()
+		if o.Restart {
+			e.terminate()
+		} else {
+			e.lose()
+		}
 	}
-	if o.For > 0 {
+	if o.For > 0 && !o.Restart {
 		time.AfterFunc(o.For, func() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.engine.gone = false
 		})
 	}
+}
+
+// Incarnation implements experiment.Incarnate.
+func (r *Runner) Incarnation(ctx context.Context) (string, error) {
+	if err := r.answer(ctx); err != nil {
+		return "", err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return fmt.Sprintf("life %d", r.engine.life), nil
 }
 
 // answer is the error of an engine that is gone.
@@ -77,5 +97,14 @@ func (e *env) lose() {
 			p.runner.happened(-1, "lose %d %s", p.n, p.service.Name)
 			close(p.ended)
 		})
+	}
+}
+
+// terminate ends all services of an environment by SIGTERM.
+func (e *env) terminate() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, p := range e.procs {
+		p.end(143, false)
 	}
 }

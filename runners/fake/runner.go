@@ -23,7 +23,10 @@ type Runner struct {
 	engine engine
 }
 
-var _ experiment.Runner = (*Runner)(nil)
+var (
+	_ experiment.Runner    = (*Runner)(nil)
+	_ experiment.Incarnate = (*Runner)(nil)
+)
 
 // New makes a runner that keeps to the script. The functions of the script may be
 // called from several goroutines, but never two at a time.
