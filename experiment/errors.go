@@ -13,6 +13,7 @@ var (
 	ErrCannotRun    = errors.New("cannot measure here")              // host unfit: exit 4
 	ErrNotReady     = errors.New("not ready")                        // Launch: readiness not reached in time
 	ErrExited       = errors.New("exited")                           // Launch: the service ended before it was ready
+	ErrNoCommand    = errors.New("there is no such command")         // Execer.Exec: it cannot be executed there
 	ErrIncomplete   = errors.New("result incomplete")                // LoadReader: gap, checksum, or no result
 	ErrLocked       = errors.New("locked by another ceteris")        // database or engine host
 	ErrDiskFull     = errors.New("the disk is full")                 // Store: nothing of the call was stored

@@ -97,6 +97,8 @@ type Proc interface {
 
 // Execer is a Proc in which steps can run.
 type Execer interface {
+	// Exec runs a command to its end. One that is not there, or is no program, wraps
+	// ErrNoCommand.
 	Exec(ctx context.Context, argv []string) (ExecResult, error)
 	ReadFile(ctx context.Context, path string) ([]byte, error)
 }

@@ -3,6 +3,7 @@ package conduct_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 	"time"
@@ -53,6 +54,27 @@ func TestCarrierFails(t *testing.T) {
 		}})
 		s.mustConduct()
 		s.wantStates(map[string]int{"ok": 3, "failed:subject (confirm service app: run settings: context deadline exceeded (it had 10s))": 1})
+	}))
+	// Nor would another attempt find the command, and nothing here is broken.
+	t.Run("not, but a command is not there", inBubble(func(t *testing.T) {
+		s := newStage(t)
+		s.execFault = func(int) error {
+			return fmt.Errorf("exec in service app: %w: settings", experiment.ErrNoCommand)
+		}
+		if r := s.mustConduct(); r.Ended != conduct.EndedDone {
+			t.Errorf("ended %s", r.Ended)
+		}
+		s.wantStates(map[string]int{
+			"failed:subject (confirm service app: run settings: exec in service app: there is no such command: settings)": 10, "skipped (suspended)": 2,
+		})
+	}))
+	t.Run("not, but a command of the preparation is not there", inBubble(func(t *testing.T) {
+		s := newStage(t)
+		s.matrix.Repeat.Rounds = 1
+		s.matrix.Subject.Services[1].Prepare.Steps = []experiment.Step{{Run: []experiment.Template{experiment.Literal("seed")}}}
+		s.execFault = func(int) error { return experiment.ErrNoCommand }
+		s.mustConduct()
+		s.wantStates(map[string]int{"failed:subject (prepare: service app: run seed: there is no such command)": 4})
 	}))
 	t.Run("for one cell in both attempts", inBubble(func(t *testing.T) {
 		s := newStage(t)

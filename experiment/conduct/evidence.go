@@ -37,13 +37,15 @@ func (r *oneRun) confirm(ctx context.Context, when string) error {
 }
 
 // blame says whose failure it is that a service could not be asked: its own if it
-// has ended, does not answer over HTTP, or a command in it, or beside it, does not end
-// in time; else that of what carries the question. An engine that is at fault for it is
+// has ended, does not answer over HTTP, lacks the command, or a command in it, or beside
+// it, does not end in time; else that of what carries the question. An engine that is at fault for it is
 // asked after the run.
 func (r *oneRun) blame(ctx context.Context, service string, s experiment.Step, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return err
+	case errors.Is(err, experiment.ErrNoCommand):
+		return &failure{experiment.StateFailedSubject, err.Error()}
 	case len(s.Run) > 0 && errors.Is(err, context.DeadlineExceeded) && r.watch.lost() == nil:
 		return &failure{experiment.StateFailedSubject, fmt.Sprintf("%v (it had %v)", err, cmp.Or(s.Within, experiment.DefaultConfirmWithin))}
 	case !s.Image.IsZero():

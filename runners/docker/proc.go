@@ -181,8 +181,22 @@ func (p *proc) Stop(ctx context.Context) error {
 // could not execute.
 const refusal = "OCI runtime exec failed"
 
-// Exec runs a command in the container. One that cannot be executed, which the engine
-// reports like a command that ends with 126 or 127, is an error.
+// refused gives the error of a command that could not be executed; nil if it was. Of
+// what has nothing to do with the command, the engine says 126 as well.
+func refused(code int, output []byte) error {
+	if code != 126 && code != 127 || !bytes.HasPrefix(output, []byte(refusal)) {
+		return nil
+	}
+	said := bytes.TrimSpace(output)
+	named := func(why string) bool { return bytes.Contains(said, []byte(why)) }
+	if code == 127 || slices.ContainsFunc([]string{"permission denied", "exec format error", "is a directory", "not a directory"}, named) {
+		return fmt.Errorf("%w: %s", experiment.ErrNoCommand, said)
+	}
+	return errors.New(string(said))
+}
+
+// Exec implements experiment.Execer. The engine reports what cannot be executed like a
+// command that ends with 126 or 127.
 func (p *proc) Exec(ctx context.Context, argv []string) (experiment.ExecResult, error) {
 	fail := func(err error) (experiment.ExecResult, error) {
 		return experiment.ExecResult{}, fmt.Errorf("exec in service %s: %w", p.service.Name, errors.Join(ctx.Err(), err))
@@ -209,8 +223,8 @@ func (p *proc) Exec(ctx context.Context, argv []string) (experiment.ExecResult, 
 			return fail(err)
 		}
 		if !state.Running {
-			if code := state.ExitCode; (code == 126 || code == 127) && bytes.HasPrefix(out.Bytes(), []byte(refusal)) {
-				return fail(fmt.Errorf("%s cannot be executed there: %s", argv[0], bytes.TrimSpace(out.Bytes())))
+			if err := refused(state.ExitCode, out.Bytes()); err != nil {
+				return fail(err)
 			}
 			return experiment.ExecResult{Code: state.ExitCode, Output: out.Bytes()}, nil
 		}

@@ -31,10 +31,14 @@ func (p *proc) Exec(ctx context.Context, argv []string) (experiment.ExecResult, 
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) } // called before it is reaped
 	cmd.WaitDelay = time.Second
-	if err := start(cmd, p.cores); err != nil {
+	err := start(cmd, p.cores)
+	if noProgram(err) {
+		err = fmt.Errorf("%w: %w", experiment.ErrNoCommand, err)
+	}
+	if err != nil {
 		return experiment.ExecResult{}, fmt.Errorf("exec in service %s: %w", p.service.Name, err)
 	}
-	err := cmd.Wait()
+	err = cmd.Wait()
 	if ctx.Err() != nil {
 		return experiment.ExecResult{}, fmt.Errorf("exec in service %s: %w", p.service.Name, ctx.Err())
 	}
@@ -43,6 +47,16 @@ func (p *proc) Exec(ctx context.Context, argv []string) (experiment.ExecResult, 
 		return experiment.ExecResult{}, fmt.Errorf("exec in service %s: %w", p.service.Name, err)
 	}
 	return experiment.ExecResult{Code: cmd.ProcessState.ExitCode(), Output: out.Bytes()}, nil
+}
+
+// noProgram says of the error of a start whether it is the program that is at fault.
+func noProgram(err error) bool {
+	for _, fault := range []error{exec.ErrNotFound, exec.ErrDot, unix.ENOENT, unix.ENOTDIR, unix.EISDIR, unix.EACCES, unix.ENOEXEC} {
+		if errors.Is(err, fault) {
+			return true
+		}
+	}
+	return false
 }
 
 // ReadFile implements experiment.Execer. A relative path starts in the service's

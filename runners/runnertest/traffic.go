@@ -197,8 +197,8 @@ func testExecMissing(t *testing.T, s *suite) {
 	x := execer(t, w.launch(s.Subject("serve")))
 	for _, program := range []string{"/no/such/program", "no-such-program-anywhere"} {
 		got, err := x.Exec(within(t, patience), []string{program, "-x"})
-		if err == nil || !strings.Contains(err.Error(), program) {
-			t.Errorf("exec of %s: got %+v, %v, want an error that names it", program, got, err)
+		if !errors.Is(err, experiment.ErrNoCommand) || !strings.Contains(err.Error(), program) {
+			t.Errorf("exec of %s: got %+v, %v, want an error that names it and wraps %v", program, got, err, experiment.ErrNoCommand)
 		}
 	}
 }
