@@ -181,15 +181,17 @@ func (p *proc) Stop(ctx context.Context) error {
 // could not execute.
 const refusal = "OCI runtime exec failed"
 
-// refused gives the error of a command that could not be executed; nil if it was. Of
-// what has nothing to do with the command, the engine says 126 as well.
+// refused gives the error of a command that could not be executed; nil if it was. The
+// code says no more than that: of a container that ended meanwhile it is 126, too.
 func refused(code int, output []byte) error {
 	if code != 126 && code != 127 || !bytes.HasPrefix(output, []byte(refusal)) {
 		return nil
 	}
 	said := bytes.TrimSpace(output)
 	named := func(why string) bool { return bytes.Contains(said, []byte(why)) }
-	if code == 127 || slices.ContainsFunc([]string{"permission denied", "exec format error", "is a directory", "not a directory"}, named) {
+	if slices.ContainsFunc([]string{
+		"executable file not found", "no such file or directory", "permission denied", "exec format error", "is a directory", "not a directory",
+	}, named) {
 		return fmt.Errorf("%w: %s", experiment.ErrNoCommand, said)
 	}
 	return errors.New(string(said))

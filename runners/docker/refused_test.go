@@ -17,6 +17,7 @@ func TestRefused(t *testing.T) {
 		noCommand bool
 	}{
 		{"not there", 127, begin + `exec: "seed": executable file not found in $PATH: unknown`, true, true},
+		{"not there, by another engine", 126, begin + `exec: "/seed": stat /seed: no such file or directory: unknown`, true, true},
 		{"no program", 126, begin + "exec /data: exec format error: unknown", true, true},
 		{"not executable", 126, begin + `exec: "/etc/hosts": permission denied: unknown`, true, true},
 		{"the container ended meanwhile", 126, "OCI runtime exec failed: exec failed: cannot exec in a stopped container: unknown", true, false},
