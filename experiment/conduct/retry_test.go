@@ -1,10 +1,12 @@
 package conduct_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ceteris/ceteris/experiment"
 	"github.com/ceteris/ceteris/experiment/conduct"
+	"github.com/ceteris/ceteris/runners/fake"
 )
 
 // excluding is a judge that makes the chosen runs invalid, by their executed order.
@@ -46,4 +48,39 @@ func TestInvalidIsTriedOnceMore(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A disturbed attempt says nothing about the cell: the rounds in a row in which its
+// subject failed are counted over it. Threads of 8 fail in the first round and in the
+// second attempt of the second.
+func TestDisturbedAttemptIsNoSuccess(t *testing.T) {
+	s := newStage(t)
+	eight := 0
+	healthy := s.behave(fake.Behaviour{})
+	s.script.Service = func(r fake.Run, svc experiment.Service) fake.Behaviour {
+		if svc.Name != "app" || variable(svc, "THREADS") != "8" {
+			return healthy(r, svc)
+		}
+		if eight++; eight == 2 {
+			return healthy(r, svc)
+		}
+		return fake.Behaviour{Exit: &fake.Exit{Code: 3}}
+	}
+	s.change = func(c *conduct.Conductor) { c.Judge = disturbed{c.Judge} }
+	s.mustConduct()
+	s.wantStates(map[string]int{
+		"ok": 9, "invalid (host-noise)": 1, "skipped (suspended)": 1,
+		"failed:subject (start service app: exited with code 3 before it was ready)": 2,
+	})
+}
+
+// disturbed is a judge to whom the host was noisy whenever threads of 8 were measured.
+type disturbed struct{ experiment.Judge }
+
+func (d disturbed) JudgeRun(o experiment.Outcome, s experiment.Settings) []experiment.Finding {
+	all := d.Judge.JudgeRun(o, s)
+	if o.Run.State == experiment.StateOK && slices.ContainsFunc(o.Plan.Cell.Settings, func(f experiment.Setting) bool { return f.Level == "8" }) {
+		all = append(all, experiment.Finding{Code: "host-noise", Severity: experiment.SeverityInvalid})
+	}
+	return all
 }

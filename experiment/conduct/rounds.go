@@ -157,6 +157,7 @@ func (s *sweep) account(ctx context.Context, run experiment.Run) error {
 	s.counts[run.State]++
 	s.tried[place{run.Cell, run.Round}]++
 	s.progress.ran(run.Ended.Sub(run.Began))
+	retried := again(run) && s.tried[place{run.Cell, run.Round}] < maxAttempts
 	switch run.State {
 	case experiment.StateFailedInfra:
 		s.infra++
@@ -166,12 +167,12 @@ func (s *sweep) account(ctx context.Context, run experiment.Run) error {
 	case experiment.StateSkipped:
 	default:
 		s.infra = 0
-		s.failed[run.Cell] = 0
+		if !retried { // its round is still open
+			s.failed[run.Cell] = 0
+		}
 	}
 	switch {
-	case !again(run):
-		return nil
-	case s.tried[place{run.Cell, run.Round}] < maxAttempts:
+	case retried:
 		return s.retry(ctx, run)
 	case run.State == experiment.StateFailedInfra:
 		s.missing++
