@@ -1,6 +1,10 @@
 package conduct
 
-import "github.com/ceteris/ceteris/experiment"
+import (
+	"maps"
+
+	"github.com/ceteris/ceteris/experiment"
+)
 
 // block is one round of one stage: the runs that are shuffled together and stand or
 // fall together.
@@ -31,7 +35,10 @@ func byStage(cells []experiment.Cell) [][]experiment.Cell {
 //   - a round in which every cell is settled stays;
 //   - a round that nothing has touched keeps its pending runs, or gets them;
 //   - a round that is split, some cells settled and some not, is run again whole,
-//     so that all its runs share a time: its old runs are superseded.
+//     so that all its runs share a time: its old runs are superseded;
+//   - a cell whose run the host disturbed is not settled as long as another attempt is
+//     owed to it: the invocation ended before it was made, and one that is made now
+//     would not share the time of its round, which is thereby split.
 //
 // Each stage has rounds of its own. Runs are added in the order in which they are to
 // come: stage by stage, round by round.
@@ -60,6 +67,7 @@ func mendRound(out *experiment.Reschedule, runs []experiment.Run, cells []experi
 	touched := false
 	var standing []experiment.Run
 	var planned []int64
+	owed := owedAttempts(runs)
 	for _, r := range runs {
 		attempts[r.Cell] = max(attempts[r.Cell], r.Attempt)
 		switch {
@@ -71,12 +79,13 @@ func mendRound(out *experiment.Reschedule, runs []experiment.Run, cells []experi
 			out.Interrupted = append(out.Interrupted, r.ID)
 		case r.State.Settled():
 			touched = true
-			settled[r.Cell] = true
+			settled[r.Cell] = !owed[r.Cell]
 			standing = append(standing, r)
 		default:
 			touched = true
 		}
 	}
+	maps.DeleteFunc(settled, func(_ experiment.CellKey, is bool) bool { return !is })
 	switch {
 	case len(settled) == len(cells):
 		out.Drop = append(out.Drop, planned...)
@@ -97,4 +106,27 @@ func mendRound(out *experiment.Reschedule, runs []experiment.Run, cells []experi
 		}
 		out.Add = append(out.Add, r)
 	}
+}
+
+// owedAttempts gives the cells of a round whose last result the host disturbed, and
+// which the invocation that made it has tried less often than it would have, or in vain
+// since. Runs are in order of their ids.
+func owedAttempts(runs []experiment.Run) map[experiment.CellKey]bool {
+	type trier struct {
+		cell       experiment.CellKey
+		invocation int64
+	}
+	tried := map[trier]int{}
+	owed := map[experiment.CellKey]bool{}
+	for _, r := range runs {
+		by := trier{r.Cell, r.Invocation}
+		switch {
+		case r.State == experiment.StateFailedInfra:
+			tried[by]++
+		case r.State.Settled():
+			tried[by]++
+			owed[r.Cell] = again(r) && tried[by] < maxAttempts
+		}
+	}
+	return owed
 }

@@ -108,6 +108,10 @@ func TestMendRound(t *testing.T) {
 	run := func(id int64, cell string, attempt int, state experiment.RunState) experiment.Run {
 		return experiment.Run{ID: id, Cell: experiment.CellKey(cell), Round: 1, Attempt: attempt, State: state}
 	}
+	disturbed := func(r experiment.Run, invocation int64) experiment.Run {
+		r.Invocation, r.Reason = invocation, "host-noise"
+		return r
+	}
 	for _, tc := range []struct {
 		name                             string
 		runs                             []experiment.Run
@@ -130,6 +134,14 @@ func TestMendRound(t *testing.T) {
 			2, 3,
 		},
 		{"infrastructure failed twice", []experiment.Run{run(1, "a", 1, "failed:infrastructure"), run(2, "a", 2, "failed:infrastructure"), run(3, "b", 1, "ok")}, nil, []int64{3}, nil, 2, 3},
+		{"disturbed, and its attempt not made", []experiment.Run{disturbed(run(1, "a", 1, "invalid"), 1), run(2, "b", 1, "ok"), run(3, "a", 2, "pending")}, nil, []int64{1, 2}, []int64{3}, 2, 3},
+		{"disturbed, and its attempt not planned", []experiment.Run{disturbed(run(1, "a", 1, "invalid"), 1), run(2, "b", 1, "ok")}, nil, []int64{1, 2}, nil, 2, 2},
+		{"disturbed, and killed in its attempt", []experiment.Run{disturbed(run(1, "a", 1, "invalid"), 1), run(2, "b", 1, "ok"), run(3, "a", 2, "running")}, []int64{3}, []int64{1, 2}, nil, 2, 3},
+		{"disturbed, and failed by the infrastructure then", []experiment.Run{disturbed(run(1, "a", 1, "invalid"), 1), run(2, "b", 1, "ok"), disturbed(run(3, "a", 2, "failed:infrastructure"), 1)}, nil, []int64{1, 2}, nil, 2, 3},
+		{"disturbed in the second attempt stays", []experiment.Run{disturbed(run(1, "a", 1, "failed:infrastructure"), 1), run(2, "b", 1, "ok"), disturbed(run(3, "a", 2, "invalid"), 1)}, nil, nil, nil, 0, 0},
+		{"disturbed twice stays", []experiment.Run{disturbed(run(1, "a", 1, "invalid"), 1), run(2, "b", 1, "ok"), disturbed(run(3, "a", 2, "invalid"), 1)}, nil, nil, nil, 0, 0},
+		{"disturbed once in each of two invocations", []experiment.Run{disturbed(run(1, "a", 1, "superseded"), 1), disturbed(run(2, "a", 2, "invalid"), 2), run(3, "b", 2, "ok")}, nil, []int64{2, 3}, nil, 2, 3},
+		{"disturbed, and well then", []experiment.Run{disturbed(run(1, "a", 1, "invalid"), 1), run(2, "b", 1, "ok"), run(3, "a", 2, "ok")}, nil, nil, nil, 0, 0},
 		{"half a plan", []experiment.Run{run(1, "a", 1, "pending")}, nil, nil, []int64{1}, 2, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -84,3 +84,33 @@ func (d disturbed) JudgeRun(o experiment.Outcome, s experiment.Settings) []exper
 	}
 	return all
 }
+
+// An attempt that is owed when an invocation ends is made by the next one, with its
+// round; one that was made is not made again.
+func TestOwedAttemptIsMadeByTheNextInvocation(t *testing.T) {
+	s := newStage(t)
+	s.matrix.Repeat.Rounds = 1
+	s.change = func(c *conduct.Conductor) { c.Judge = excluding{c.Judge, "host-noise", map[int]bool{4: true}} }
+	ran := 0
+	s.on = func(e conduct.Event) {
+		if e.Kind == conduct.EventRunBegan {
+			if ran++; ran == 4 {
+				close(s.drain)
+			}
+		}
+	}
+	if r := s.mustConduct(); r.Ended != conduct.EndedDrained {
+		t.Errorf("ended %s", r.Ended)
+	}
+	s.wantStates(map[string]int{"ok": 3, "invalid (host-noise)": 1, "pending": 1})
+	s.drain = make(chan struct{})
+	if r := s.mustConduct(); r.Ended != conduct.EndedDone {
+		t.Errorf("ended %s", r.Ended)
+	}
+	want := map[string]int{"ok": 4, "superseded (ok)": 3, "superseded (invalid: host-noise)": 1}
+	s.wantStates(want)
+	if r := s.mustConduct(); len(r.Counts) != 0 {
+		t.Errorf("a finished sweep runs %v again", r.Counts)
+	}
+	s.wantStates(want)
+}
