@@ -44,7 +44,8 @@ type Runner interface {
 	Check(ctx context.Context) (Host, error)
 	// Prepare builds or pulls, once a sweep, what the services run.
 	Prepare(ctx context.Context, all []Service) (Images, error)
-	// Open makes an empty environment: a network or a range of ports.
+	// Open makes an empty environment: a network or a range of ports. One beside an
+	// error is what could not be removed after it, and is to be closed.
 	Open(ctx context.Context, key RunKey) (Env, error)
 }
 

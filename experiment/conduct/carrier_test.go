@@ -100,7 +100,10 @@ type flaky struct {
 
 func (f *flaky) Open(ctx context.Context, key experiment.RunKey) (experiment.Env, error) {
 	env, err := f.Runner.Open(ctx, key)
-	return flakyEnv{env, f}, err
+	if err != nil {
+		return env, err
+	}
+	return flakyEnv{env, f}, nil
 }
 
 type flakyEnv struct {

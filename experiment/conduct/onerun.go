@@ -104,6 +104,9 @@ func (s *sweep) configHash(p experiment.CellPlan) string {
 func (r *oneRun) measure(ctx context.Context) (err error) {
 	r.env, err = r.Runner.Open(ctx, experiment.RunKey{Owner: r.req.Invocation.Owner, Sweep: r.head.ID, Run: r.outcome.Run.ID})
 	if err != nil {
+		if r.env != nil {
+			r.unclosed = append(r.unclosed, r.env)
+		}
 		return fmt.Errorf("open an environment: %w", err)
 	}
 	r.watch = newWatch()

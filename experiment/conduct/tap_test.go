@@ -54,7 +54,7 @@ func (t *tap) Prepare(ctx context.Context, all []experiment.Service) (experiment
 func (t *tap) Open(ctx context.Context, key experiment.RunKey) (experiment.Env, error) {
 	e, err := t.Runner.Open(ctx, key)
 	if err != nil {
-		return nil, err
+		return e, err
 	}
 	return tappedEnv{e, e.(experiment.VolumeKeeper), t}, nil
 }

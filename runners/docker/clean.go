@@ -25,9 +25,6 @@ func (r *Runner) Leftovers(ctx context.Context) ([]experiment.Leftover, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.closeAbandoned(ctx); err != nil {
-		return nil, err
-	}
 	containers, err := api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: labelled(LabelOwner, "")})
 	if err != nil {
 		return nil, fmt.Errorf("list containers: %w", err)

@@ -46,7 +46,8 @@ type env struct {
 	renewed   map[string]int   // how often a volume was made anew beside an old one
 }
 
-// Open makes the network of a run.
+// Open makes the network of a run. What is left of one that was made half gives the
+// environment beside the error.
 func (r *Runner) Open(ctx context.Context, key experiment.RunKey) (experiment.Env, error) {
 	provider, err := r.connect()
 	if err != nil {
@@ -72,7 +73,11 @@ func (r *Runner) Open(ctx context.Context, key experiment.RunKey) (experiment.En
 		LabelEnv:   e.name,
 	}
 	if err := e.makeNetwork(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open run %d: %w", key.Run, err), r.abandon(ctx, e))
+		err = fmt.Errorf("open run %d: %w", key.Run, err)
+		if closeErr := e.Close(ctx); closeErr != nil { // as without the engine
+			return e, errors.Join(err, closeErr)
+		}
+		return nil, err
 	}
 	return e, nil
 }

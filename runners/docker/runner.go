@@ -45,11 +45,10 @@ type Runner struct {
 	builder *gobuild.Builder
 	log     *slog.Logger
 
-	mu        sync.Mutex
-	provider  *testcontainers.DockerProvider // nil until the engine answered once
-	host      experiment.Host                // zero until the first Check
-	images    experiment.Images
-	abandoned []*env // that could not be closed, and that nobody else knows
+	mu       sync.Mutex
+	provider *testcontainers.DockerProvider // nil until the engine answered once
+	host     experiment.Host                // zero until the first Check
+	images   experiment.Images
 
 	openFiles int64 // 0: left to the engine, which has refused it
 }

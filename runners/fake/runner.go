@@ -33,7 +33,7 @@ var (
 func New(s Script) *Runner { return &Runner{script: s, engine: engine{envs: map[*env]bool{}}} }
 
 // Events lists what was asked of the runner, in order: "prepare", "open 1",
-// "launch 1 app", "end 1 app 0" (its exit code), "save 1 db", "restore 1 db", "close 1";
+// "open 2 in vain" (without the engine), "launch 1 app", "end 1 app 0" (its exit code), "save 1 db", "restore 1 db", "close 1";
 // runs are numbered as they were opened.
 func (r *Runner) Events() []string {
 	r.mu.Lock()
@@ -93,7 +93,8 @@ func (r *Runner) Prepare(ctx context.Context, all []experiment.Service) (experim
 	return images, nil
 }
 
-// Open implements experiment.Runner.
+// Open implements experiment.Runner. Without the engine nobody knows what was made, and
+// the environment is given beside the error.
 func (r *Runner) Open(ctx context.Context, key experiment.RunKey) (experiment.Env, error) {
 	e := &env{runner: r, procs: map[string]*proc{}, run: Run{Key: key}}
 	r.ask(func() {
@@ -101,9 +102,16 @@ func (r *Runner) Open(ctx context.Context, key experiment.RunKey) (experiment.En
 		e.run.N = r.opened
 	})
 	r.plan(e.run.N)
-	err := r.answer(ctx)
+	if err := r.answer(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		r.happened(1, "open %d in vain", e.run.N)
+		return e, err
+	}
+	var err error
 	r.ask(func() {
-		if err == nil && r.script.Open != nil {
+		if r.script.Open != nil {
 			err = r.script.Open(e.run)
 		}
 		if err == nil {
