@@ -3,9 +3,11 @@ package conduct
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -38,7 +40,8 @@ type collected struct {
 // collecting is a step of collect and whose metrics it brings.
 type collecting struct {
 	experiment.Collect
-	owner string // service under which it is written; empty beside them
+	owner string      // service under which it is written; empty beside them
+	hung  atomic.Bool // it was not answered in time
 }
 
 // metric names the metric of a value.
@@ -72,7 +75,7 @@ func (r *oneRun) collects() []*collecting {
 	var all []*collecting
 	for _, svc := range r.running {
 		for _, c := range svc.Collect {
-			all = append(all, &collecting{c, svc.Name})
+			all = append(all, &collecting{Collect: c, owner: svc.Name})
 		}
 	}
 	var failed error
@@ -130,7 +133,12 @@ func (c *collector) repeat(of *collecting) {
 	}
 }
 
+// ask asks once. What was not answered in time is not asked again: where commands
+// cannot be ended they go on, and would pile up on the cores of the subject.
 func (c *collector) ask(ctx context.Context, of *collecting, moment experiment.Moment, at time.Duration) {
+	if of.hung.Load() {
+		return
+	}
 	got := collected{of: of, moment: moment, at: at, values: map[string]float64{}}
 	replies, err := c.run.ask(ctx, of.owner, of.Step)
 	for _, a := range replies {
@@ -138,7 +146,8 @@ func (c *collector) ask(ctx context.Context, of *collecting, moment experiment.M
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			c.run.Log.Warn("not collected", "run", c.run.outcome.Run.ID, "step", step.Describe(of.Step), "moment", moment, "err", err)
+			of.hung.Store(errors.Is(err, context.DeadlineExceeded))
+			c.run.Log.Warn("not collected", "run", c.run.outcome.Run.ID, "step", step.Describe(of.Step), "moment", moment, "err", err, "asked_again", !of.hung.Load())
 		}
 		return
 	}
@@ -166,11 +175,23 @@ func (c *collector) finish() {
 	slices.SortStableFunc(c.answers, func(a, b collected) int { return cmp.Compare(a.at, b.at) })
 	o := &c.run.outcome
 	byStep := map[*collecting][]collected{}
+	type point struct {
+		metric string
+		at     int64
+	}
+	given := map[point]int{} // the last question in the window may be asked at its end
 	for _, got := range c.answers {
 		byStep[got.of] = append(byStep[got.of], got)
 		for _, name := range slices.Sorted(maps.Keys(got.values)) {
 			service, metric := got.of.metric(name)
-			o.Series = append(o.Series, experiment.SeriesPoint{Service: service, Metric: metric, AtMS: got.at.Milliseconds(), Value: got.values[name]})
+			p := experiment.SeriesPoint{Service: service, Metric: metric, AtMS: got.at.Milliseconds(), Value: got.values[name]}
+			key := point{full(service, metric), p.AtMS}
+			if i, twice := given[key]; twice {
+				o.Series[i] = p
+				continue
+			}
+			given[key] = len(o.Series)
+			o.Series = append(o.Series, p)
 		}
 	}
 	for _, of := range c.all {

@@ -272,3 +272,78 @@ func TestCollectingIsBesideTheCounters(t *testing.T) {
 		}
 	})(t)
 }
+
+// A command that hangs is asked once a run: it may go on in its container, and many of
+// them would load the subject. One that fails is asked again.
+func TestCollectingDoesNotPileUp(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		takes time.Duration
+		fails bool
+		want  int // questions in a run
+	}{
+		{"hangs", time.Second, false, 1},
+		{"fails", 0, true, 8},
+		{"answers", 0, false, 8},
+	} {
+		t.Run(tc.name, inBubble(func(t *testing.T) {
+			s := newStage(t)
+			s.script.Instant = false
+			s.matrix.Repeat.Rounds = 1
+			s.service("app").Confirm = nil
+			s.service("app").Collect = []experiment.Collect{{
+				Step:    experiment.Step{Run: run("stats"), Regex: "(?P<hits>[0-9]+)", Within: 100 * time.Millisecond},
+				Moments: []experiment.Moment{experiment.MomentDuring, experiment.MomentEnd}, Every: 600 * time.Millisecond,
+			}}
+			s.answering(func(experiment.Service, string) (experiment.ExecResult, bool) {
+				if tc.fails {
+					return experiment.ExecResult{Code: 1}, true
+				}
+				return text("1")
+			})
+			asked := 0
+			s.through(&tap{asked: func(what string) time.Duration {
+				if what != "exec app" {
+					return 0
+				}
+				asked++
+				return tc.takes
+			}})
+			s.mustConduct()
+			s.wantStates(map[string]int{"ok": 4})
+			if asked != 4*tc.want {
+				t.Errorf("asked %d times in 4 runs, want %d", asked, 4*tc.want)
+			}
+		}))
+	}
+}
+
+// The last question inside the window and the one at its end may be of the same moment,
+// for which there is one value.
+func TestCollectedTwiceAtTheEnd(t *testing.T) {
+	inBubble(func(t *testing.T) {
+		s := newStage(t)
+		rec := s.record()
+		s.script.Instant = false
+		s.matrix.Repeat.Rounds = 1
+		s.service("app").Confirm = nil
+		s.service("app").Collect = []experiment.Collect{{
+			Step:    experiment.Step{Run: run("stats"), Regex: "(?P<hits>[0-9]+)"},
+			Moments: []experiment.Moment{experiment.MomentDuring, experiment.MomentEnd}, Every: 2 * time.Second,
+		}}
+		s.answering(func(experiment.Service, string) (experiment.ExecResult, bool) { return text("1") })
+		s.mustConduct()
+		s.wantStates(map[string]int{"ok": 4})
+		for _, o := range rec.outcomes {
+			var at []int64
+			for _, p := range o.Series {
+				if p.Metric == "hits" {
+					at = append(at, p.AtMS)
+				}
+			}
+			if diff := cmp.Diff(at, []int64{0, 2000, 4000}); diff != "" {
+				t.Errorf("run %d: asked at (-got +want):\n%s", o.Run.ID, diff)
+			}
+		}
+	})(t)
+}
