@@ -116,7 +116,7 @@ func (n *night) conduct(ctx context.Context, m *experiment.Matrix, t *turn) (con
 	show := newProgress(n.err, m.Judge.Metric)
 	defer show.close()
 	defer n.place.restore(n.log) // the next matrix is placed on all cores again
-	c.Store, c.Pin, c.Free, c.Rest = n.store, n.place.pin, n.free, &n.rest
+	c.Store, c.Pin, c.Free, c.Rest = n.store, n.place.pin, freeFor(n.store.Path(), m), &n.rest
 	c.Events = n.logged(func(e conduct.Event) {
 		t.runs.on(e)
 		show.on(e)

@@ -29,10 +29,10 @@ type sweep struct {
 	unclosed  []experiment.Env           // of runs that are over
 	disk      diskGuard
 	secrets   secrets
-	unkept    bool // it was said that there are no snapshots
+	unkept    map[string]string // why there is no snapshot of a service, as it was said last
 
-	unkeepable map[string]bool // keys of snapshots for which there is no room
-	why        string          // it ended, where the ending alone does not say
+	unkeepable map[string]string // why snapshots cannot be written, by key
+	why        string            // it ended, where the ending alone does not say
 }
 
 // place is what exactly one run counts for.
@@ -48,7 +48,7 @@ func (c *Conductor) prepare(ctx context.Context, req Request) (*sweep, error) {
 	cells := m.Cells()
 	s := &sweep{
 		Conductor: c, req: req, counts: map[experiment.RunState]int{},
-		failed: map[experiment.CellKey]int{}, tried: map[place]int{}, unkeepable: map[string]bool{}, secrets: req.Secrets,
+		failed: map[experiment.CellKey]int{}, tried: map[place]int{}, unkept: map[string]string{}, unkeepable: map[string]string{}, secrets: req.Secrets,
 	}
 	var err error
 	if s.host, err = c.Runner.Check(ctx); err != nil {

@@ -60,24 +60,41 @@ func (r *oneRun) prepareAll(ctx context.Context) error {
 // volumes of an earlier one.
 func (r *oneRun) startPrepared(ctx context.Context, svc experiment.Service) (experiment.Proc, error) {
 	declared := svc.Prepare
-	keeper, ok := r.env.(experiment.VolumeKeeper)
-	switch {
-	case len(declared.Steps) == 0 || svc.Job:
+	if len(declared.Steps) == 0 || svc.Job {
 		return r.start(ctx, svc)
-	case declared.Snapshot && ok && r.Snapshots != nil && svc.Replicas < 2 && !r.unkeepable[r.snapshotKey(svc.Name)]:
-		if err := r.snapshot(ctx, svc, keeper); err != nil {
-			return nil, err
+	}
+	if declared.Snapshot {
+		keeper, why := r.keeper(svc)
+		if why == "" {
+			if err := r.snapshot(ctx, svc, keeper); err != nil {
+				return nil, err
+			}
+			return r.start(ctx, svc)
 		}
-		return r.start(ctx, svc)
-	case declared.Snapshot && !r.unkept:
-		r.unkept = true
-		r.Log.Warn("no snapshots here: every run is prepared anew", "service", svc.Name, "runner", r.Runner.Name())
+		if r.unkept[svc.Name] != why {
+			r.unkept[svc.Name] = why
+			r.Log.Warn("no snapshot: every run is prepared anew", "service", svc.Name, "why", why)
+		}
 	}
 	proc, err := r.start(ctx, svc)
 	if err != nil {
 		return nil, err
 	}
 	return proc, r.prepareSteps(ctx, svc.Name, declared.Steps)
+}
+
+// keeper gives what keeps the volumes of a service, or why there is no snapshot of them.
+func (r *oneRun) keeper(svc experiment.Service) (keeper experiment.VolumeKeeper, why string) {
+	keeper, ok := r.env.(experiment.VolumeKeeper)
+	switch {
+	case !ok:
+		return nil, "the runner " + r.Runner.Name() + " keeps no volumes"
+	case r.Snapshots == nil:
+		return nil, "there is no place for snapshots"
+	case svc.Replicas > 1:
+		return nil, "the service has replicas"
+	}
+	return keeper, r.unkeepable[r.snapshotKey(svc.Name)]
 }
 
 // snapshot fills the volumes of a service that is to be launched: from the snapshot of
@@ -134,7 +151,7 @@ func (r *oneRun) makeSnapshot(ctx context.Context, svc experiment.Service, keepe
 	}
 	w, err := r.Snapshots.Create(key)
 	if err != nil {
-		r.unkeepable[key] = true
+		r.unkeepable[key] = err.Error()
 		return fmt.Errorf("prepare service %s: make its snapshot: %w", svc.Name, err)
 	}
 	saving, cancel := context.WithTimeout(ctx, snapshotLimit)
@@ -146,7 +163,7 @@ func (r *oneRun) makeSnapshot(ctx context.Context, svc experiment.Service, keepe
 	}
 	if err = errors.Join(err, w.Close()); err != nil {
 		if d.refused { // too large, or no room: the next attempt does without
-			r.unkeepable[key] = true
+			r.unkeepable[key] = err.Error()
 		}
 		return fmt.Errorf("prepare service %s: keep its volumes: %w", svc.Name, err)
 	}

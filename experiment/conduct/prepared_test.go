@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -160,12 +161,15 @@ func (noRoom) Commit() error { return nil }
 
 func (noRoom) Close() error { return nil }
 
-// What cannot be kept is prepared in every run.
+// What cannot be kept is prepared in every run, and it is said once why.
 func TestSnapshotThatCannotBeKept(t *testing.T) {
 	inBubble(func(t *testing.T) {
 		s := newStage(t)
 		s.matrix.Repeat.Rounds = 1
-		s.change = func(c *conduct.Conductor) { c.Snapshots = fullShelf{} }
+		var log bytes.Buffer
+		s.change = func(c *conduct.Conductor) {
+			c.Snapshots, c.Log = fullShelf{}, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		}
 		store := s.service("store")
 		store.Volumes = []experiment.Volume{{Name: "data", Target: "/data"}}
 		store.Prepare = experiment.Preparation{Steps: []experiment.Step{{Run: run("seed")}}, Snapshot: true}
@@ -180,6 +184,9 @@ func TestSnapshotThatCannotBeKept(t *testing.T) {
 		got := s.states()
 		if failed := len(got) - 1; got["ok"] != 4 || failed != 1 || seeds != 5 {
 			t.Errorf("runs %v after %d preparations; want 4 ok and one that failed, 5", got, seeds)
+		}
+		if want := `msg="no snapshot: every run is prepared anew" service=store why="no room"`; strings.Count(log.String(), want) != 1 {
+			t.Errorf("said:\n%s\nwant once: %s", log.String(), want)
 		}
 	})(t)
 }
