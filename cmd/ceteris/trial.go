@@ -41,7 +41,7 @@ func (a *app) try(ctx context.Context, m *experiment.Matrix, shareHost bool) (re
 		return report.TrialView{}, err
 	}
 	defer unlock()
-	dir, err := os.MkdirTemp("", "ceteris-try-")
+	dir, err := newTrialDirs().make(ctx, a.log)
 	if err != nil {
 		return report.TrialView{}, err
 	}
@@ -123,7 +123,7 @@ func (t *trial) conduct(ctx context.Context, m *experiment.Matrix, file string) 
 	show := newProgress(t.err, m.Judge.Metric)
 	defer show.close()
 	defer t.place.restore(t.log)
-	c.Store, c.Pin, c.Events = kept, t.place.pin, show.on
+	c.Store, c.Pin, c.Free, c.Events = kept, t.place.pin, freeFor(store.Path(), m), show.on
 	result, err := c.Conduct(ctx, conduct.Request{
 		Matrix: m, AcceptShared: true, Drain: t.interrupts.stopping.Done(), Secrets: t.valuesOf(m),
 		Invocation: t.invocation(owner.String(), false),
