@@ -86,7 +86,8 @@ func (l *logChain) Close() error {
 }
 
 // Usage implements experiment.Proc: the sums, at the mean of the readings' times; they
-// are read side by side. What is not known of one is not known of all.
+// are read side by side. What is not known of one is not known of all. The time in which
+// they were held back is the mean of theirs: it is a share of the window's.
 func (r *replicas) Usage(ctx context.Context) (experiment.Usage, error) {
 	all, errs := make([]experiment.Usage, len(r.members)), make([]error, len(r.members))
 	var reading sync.WaitGroup
@@ -111,6 +112,9 @@ func (r *replicas) Usage(ctx context.Context) (experiment.Usage, error) {
 		if n < len(r.members) {
 			delete(sum.Counters, c)
 		}
+	}
+	if held, ok := sum.Counters[experiment.CounterThrottled]; ok {
+		sum.Counters[experiment.CounterThrottled] = held / float64(len(r.members))
 	}
 	sum.At = all[0].At.Add(later / time.Duration(len(r.members)))
 	return sum, nil
