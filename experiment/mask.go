@@ -56,30 +56,59 @@ func inJSON(s string, escapeHTML bool) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// Text gives a text with every secret replaced, and the beginning of one at the dots
-// where a text was shortened.
+// CutMark stands in the middle of a log of which the beginning and the end are kept.
+const CutMark = "\n[...]\n"
+
+// Text gives a text with every secret replaced, and what is left of one beside the dots
+// where a text was shortened, if that is 4 bytes or more.
 func (m Mask) Text(s string) string {
 	if m.replace == nil {
 		return s
 	}
-	for _, dots := range []string{"...", "…"} {
+	for _, dots := range []string{CutMark, "...", "…"} {
 		parts := strings.Split(s, dots)
-		for i := range parts[:len(parts)-1] {
-			parts[i] = m.withoutBeginning(parts[i])
+		for i := range parts {
+			if i > 0 {
+				parts[i] = m.withoutEnd(parts[i])
+			}
+			if i < len(parts)-1 {
+				parts[i] = m.withoutBeginning(parts[i])
+			}
 		}
 		s = strings.Join(parts, dots)
 	}
 	return m.replace.Replace(s)
 }
 
-// withoutBeginning replaces a secret, or the beginning of one, with which a text ends.
+// withoutBeginning replaces a secret, or the beginning of one, with which a text ends:
+// the longest that it may be.
 func (m Mask) withoutBeginning(s string) string {
+	most := leastMasked - 1
 	for _, v := range m.values {
-		for n := len(v); n >= leastMasked; n-- {
-			if rest, ok := strings.CutSuffix(s, v[:n]); ok {
-				return rest + masked
+		for n := min(len(v), len(s)); n > most; n-- {
+			if strings.HasSuffix(s, v[:n]) {
+				most = n
 			}
 		}
 	}
-	return s
+	if most < leastMasked {
+		return s
+	}
+	return s[:len(s)-most] + masked
+}
+
+// withoutEnd replaces a secret, or the end of one, with which a text begins.
+func (m Mask) withoutEnd(s string) string {
+	most := leastMasked - 1
+	for _, v := range m.values {
+		for n := min(len(v), len(s)); n > most; n-- {
+			if strings.HasPrefix(s, v[len(v)-n:]) {
+				most = n
+			}
+		}
+	}
+	if most < leastMasked {
+		return s
+	}
+	return masked + s[most:]
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestMask(t *testing.T) {
-	m := experiment.NewMask([]string{"hunter2", "hunter2-and-more", "abc", "", "first line\nand the second\nno\n", `a"b\c`, "a<b>&c", `"quoted"`})
+	m := experiment.NewMask([]string{"hunter2", "hunter2-and-more", "abc", "", "first line\nand the second\nno\n", `a"b\c`, "a<b>&c", `"quoted"`, "Zhunter2", "unter2-and-more"})
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing secret", "abc and no more", "abc and no more"},
 		{"alone", "hunter2", "***"},
@@ -23,6 +23,12 @@ func TestMask(t *testing.T) {
 		{"cut off", "run curl -H hunter2-an...", "run curl -H ***..."},
 		{"cut off in the middle of a text", "run curl -H hunt... ended with 7", "run curl -H ***... ended with 7"},
 		{"cut off by one sign", "says hunter2-and…", "says ***…"},
+		{"the longest that it may be", "says Zhunter2...", "says ***..."},
+		{"what comes after the dots", "its last output: ...er2 is refused", "its last output: ...er2 is refused"},
+		{"its end after the dots", "its last output: ...nter2 is refused", "its last output: ...*** is refused"},
+		{"on both sides of a cut", "the hunter2-a\n[...]\nd-more is refused", "the ***\n[...]\n*** is refused"},
+		{"all of it on both sides of a cut", "hunter2\n[...]\nhunter2", "***\n[...]\n***"},
+		{"one of several lines at a cut", "and the sec\n[...]\nrst line", "***\n[...]\n***"},
 		{"too little of it to be cut off", "hun...", "hun..."},
 	} {
 		t.Run(c.name, func(t *testing.T) {

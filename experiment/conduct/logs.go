@@ -59,7 +59,7 @@ func ends(ctx context.Context, p experiment.Proc) (body []byte, full int64, err 
 		return nil, 0, err
 	}
 	if e.Cut {
-		e.Head = append(e.Head, "\n[...]\n"...)
+		e.Head = append(e.Head, experiment.CutMark...)
 	}
 	return append(e.Head, e.Tail...), e.Full, nil
 }

@@ -98,3 +98,24 @@ func TestSecretThatIsLacking(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
+
+// Of a log the beginning and the end are kept, and nothing of a secret through which it
+// was cut.
+func TestSecretsAtTheCutsOfLogs(t *testing.T) {
+	const secret, keep = "hunter2-and-more", 256 << 10
+	s := newStage(t)
+	rec := s.record()
+	s.matrix.Repeat.Rounds = 1
+	s.secrets = map[string]string{"TOKEN": secret}
+	app := s.service("app")
+	app.Env = append(app.Env, experiment.EnvVar{Name: "TOKEN", Value: run("${env:TOKEN}")[0]})
+	head, tail := strings.Repeat("a", keep-len("hunter")), strings.Repeat("z", keep-len("-more"))
+	s.script.Service = s.behave(fake.Behaviour{Stdout: head + secret + secret + tail})
+	s.mustConduct()
+	s.wantStates(map[string]int{"ok": 4})
+	for _, a := range rec.outcomes[0].Artifacts {
+		if a.Service == "app" && string(a.Body) != head+"***"+experiment.CutMark+"***"+tail {
+			t.Errorf("at the cut: %q", strings.Trim(string(a.Body), "az"))
+		}
+	}
+}

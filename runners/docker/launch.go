@@ -299,5 +299,8 @@ func (p *proc) lastWords(ctx context.Context) string {
 		return ""
 	}
 	words := strings.TrimSpace(b.String())
-	return strings.ToValidUTF8(words[max(0, len(words)-most):], "")
+	if len(words) <= most {
+		return strings.ToValidUTF8(words, "")
+	}
+	return "..." + strings.ToValidUTF8(words[len(words)-most:], "")
 }

@@ -116,6 +116,9 @@ func (o *outputs) last() string {
 			continue // a message is no place to complain
 		}
 		text := strings.TrimSpace(strings.ToValidUTF8(string(b), ""))
+		if len(b) == most {
+			text = "..." + text
+		}
 		all := strings.Split(text, "\n")
 		tail = append(tail, all[max(0, len(all)-lines):]...)
 	}
