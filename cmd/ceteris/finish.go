@@ -8,10 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
+	"github.com/ceteris/ceteris/runners/child"
 )
 
 // The bounds of an on_finish command: after an abort somebody waits for the end.
@@ -42,18 +42,15 @@ func (a *app) onFinish(ctx context.Context, m *experiment.Matrix, sweep int64, c
 	a.log.Info("on_finish is done", "matrix", m.Name)
 }
 
-// runBounded runs a command with all its children in a process group of their own:
-// an interrupt from the terminal is for ceteris alone, and the limit, or the end of
-// ctx, ends them all.
+// runBounded runs a command, which the limit, or the end of ctx, ends with all that it
+// has started.
 func runBounded(ctx context.Context, argv []string, dir string, env []string, out io.Writer, limit time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("killed after %v", limit))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, env, out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second // for what it has left in the background, with its output
-	err := cmd.Run()
+	err := child.Run(cmd)
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return nil

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/containerd/platforms"
@@ -19,6 +18,7 @@ import (
 	"github.com/testcontainers/testcontainers-go"
 
 	"github.com/ceteris/ceteris/experiment"
+	"github.com/ceteris/ceteris/runners/child"
 )
 
 // buildContext builds the image of a Dockerfile, after the command that comes before
@@ -98,12 +98,10 @@ func readBuild(r io.Reader) (id string, err error) {
 func runBefore(ctx context.Context, dir string, argv []string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PWD="+dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // called before it is reaped
 	cmd.WaitDelay = time.Second
 	var out tail
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil {
+	if err := child.Run(cmd); err != nil {
 		return fmt.Errorf("before the build of %s: %s: %w%s", dir, strings.Join(argv, " "), errors.Join(ctx.Err(), err), out.quote())
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
+	"github.com/ceteris/ceteris/runners/child"
 )
 
 // keepUnused is how long an executable stays in the cache after its last use.
@@ -176,9 +177,9 @@ func (b *Builder) goCommand(ctx context.Context, t target, verb string, args ...
 	cmd.Dir = t.dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.goos, "GOARCH="+t.goarch, "PWD="+t.dir, "GOTMPDIR="+temp)
 	cmd.WaitDelay = 5 * time.Second
-	var complaint bytes.Buffer
-	cmd.Stderr = &complaint
-	out, err := cmd.Output()
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	err = child.Run(cmd)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -187,7 +188,7 @@ func (b *Builder) goCommand(ctx context.Context, t target, verb string, args ...
 	case err != nil:
 		return nil, fmt.Errorf("go %s: %w", verb, err)
 	}
-	return out, nil
+	return out.Bytes(), nil
 }
 
 func (b *Builder) dir() (string, error) {
