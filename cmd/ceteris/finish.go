@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
-	"github.com/ceteris/ceteris/runners/child"
+	"github.com/ceteris/ceteris/runners/hostcmd"
 )
 
 // The bounds of an on_finish command: after an abort somebody waits for the end.
@@ -50,7 +50,7 @@ func runBounded(ctx context.Context, argv []string, dir string, env []string, ou
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, env, out, out
 	cmd.WaitDelay = time.Second // for what it has left in the background, with its output
-	err := child.Run(cmd)
+	err := hostcmd.Run(cmd)
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/testcontainers/testcontainers-go"
 
 	"github.com/ceteris/ceteris/experiment"
-	"github.com/ceteris/ceteris/runners/child"
+	"github.com/ceteris/ceteris/runners/hostcmd"
 )
 
 // buildContext builds the image of a Dockerfile, after the command that comes before
@@ -101,7 +101,7 @@ func runBefore(ctx context.Context, dir string, argv []string) error {
 	cmd.WaitDelay = time.Second
 	var out tail
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := child.Run(cmd); err != nil {
+	if err := hostcmd.Run(cmd); err != nil {
 		return fmt.Errorf("before the build of %s: %s: %w%s", dir, strings.Join(argv, " "), errors.Join(ctx.Err(), err), out.quote())
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
-	"github.com/ceteris/ceteris/runners/child"
+	"github.com/ceteris/ceteris/runners/hostcmd"
 )
 
 // keepUnused is how long an executable stays in the cache after its last use.
@@ -179,7 +179,7 @@ func (b *Builder) goCommand(ctx context.Context, t target, verb string, args ...
 	cmd.WaitDelay = 5 * time.Second
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint
-	err = child.Run(cmd)
+	err = hostcmd.Run(cmd)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -1,4 +1,4 @@
-package child_test
+package hostcmd_test
 
 import (
 	"bufio"
@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
-	"github.com/ceteris/ceteris/runners/child"
+	"github.com/ceteris/ceteris/runners/hostcmd"
 )
 
 // gone waits until a process has ended.
@@ -62,7 +62,7 @@ func TestTheGroupEndsWithTheContext(t *testing.T) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", "sleep 600 & echo $!; echo $$; wait")
 	cmd.Stdout = w
 	ended := make(chan error)
-	go func() { ended <- child.Run(cmd) }()
+	go func() { ended <- hostcmd.Run(cmd) }()
 	all := pids(t, bufio.NewReader(r), 2)
 	cancel()
 	if err := <-ended; err == nil {
@@ -80,7 +80,7 @@ func TestItEndsWithCeteris(t *testing.T) {
 	if os.Getenv(inside) != "" {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", "echo $$; exec sleep 600")
 		cmd.Stdout = os.Stdout
-		t.Fatal(child.Run(cmd))
+		t.Fatal(hostcmd.Run(cmd))
 	}
 	parent := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestItEndsWithCeteris$")
 	parent.Env = append(os.Environ(), inside+"=1")
@@ -104,7 +104,7 @@ func TestRun(t *testing.T) {
 	var out strings.Builder
 	cmd := exec.CommandContext(t.Context(), "echo", "done")
 	cmd.Stdout = &out
-	if err := child.Run(cmd); err != nil || out.String() != "done\n" {
+	if err := hostcmd.Run(cmd); err != nil || out.String() != "done\n" {
 		t.Errorf("got %q, %v", out.String(), err)
 	}
 }

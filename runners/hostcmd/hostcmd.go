@@ -1,4 +1,4 @@
-// Package child runs commands on this host as children of ceteris: builds, what comes
+// Package hostcmd runs commands on this host as children of ceteris: builds, what comes
 // before them, and what a matrix wants to be done at its end.
 //
 // A child has a process group of its own: an interrupt from the terminal is for ceteris
@@ -6,7 +6,7 @@
 //
 // Services are no children in this sense: they are watched, and outlive what starts
 // them (see the process runner).
-package child
+package hostcmd
 
 import (
 	"os/exec"
