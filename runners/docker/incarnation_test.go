@@ -43,7 +43,7 @@ func TestIncarnation(t *testing.T) {
 		name, network, bridge, want, fault string
 	}{
 		{"a socket", "unix", "0123456789abcdef", "bridge 0123456789ab, " + here, ""},
-		{"a socket of an engine without a bridge", "unix", "", here, ""},
+		{"a socket, without a bridge", "unix", "", here, ""},
 		{"far away", "tcp", "0123456789abcdef", "bridge 0123456789ab", ""},
 		{"far away, without a bridge", "tcp", "", "", ""},
 		{"an engine that fails", "tcp", "broken", "", "inspect network bridge: Error response from daemon: broken"},
@@ -51,12 +51,7 @@ func TestIncarnation(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			addr := "127.0.0.1:0"
 			if tc.network == "unix" {
-				dir, err := os.MkdirTemp("", "ceteris") // t.TempDir is too long for a socket
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a socket that is gone
-				addr = filepath.Join(dir, "socket")
+				addr = filepath.Join(t.TempDir(), "socket")
 			}
 			listening, err := net.Listen(tc.network, addr)
 			if err != nil {
