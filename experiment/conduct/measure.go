@@ -89,30 +89,35 @@ func (r *oneRun) keep(result experiment.LoadResult) {
 // own failure and explains an incomplete result; a generator that failed, or one
 // that can no longer be followed, is ours.
 func (r *oneRun) verify(ctx context.Context, readErr error) error {
-	exits := r.watch.exits()
-	delete(exits, experiment.GeneratorName)
-	r.outcome.Exits = exits
-	if err := firstFailure(exits, "under load"); err != nil {
-		return err
-	}
-	if err := r.outOfSight(); err != nil {
+	// Asked first: what ends the load is noted before it does.
+	over := ctx.Err()
+	if err := r.endedUnderLoad(); err != nil {
 		return err
 	}
 	switch {
 	case readErr == nil:
 		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
+	case over != nil:
+		return over
 	case !errors.Is(readErr, experiment.ErrIncomplete):
-		// What broke the reading may be what takes the services out of sight.
+		// What broke the reading may be what ends the services, or takes them out of sight.
 		r.watch.endOf(ctx, experiment.GeneratorName, settle)
-		return cmp.Or(r.outOfSight(), readErr)
+		return cmp.Or(r.endedUnderLoad(), readErr)
 	}
 	if exit, ended := r.watch.endOf(ctx, experiment.GeneratorName, settle); ended && exit.Code != 0 {
 		return fmt.Errorf("the generator ended with %d: %w", exit.Code, readErr)
 	}
 	r.Log.Error("the generator's result is incomplete", "run", r.outcome.Run.ID, "err", readErr)
 	return &failure{experiment.StateInvalid, "result-incomplete"}
+}
+
+// endedUnderLoad notes which services have ended by themselves, and says what that, or
+// their being out of sight, makes of the run.
+func (r *oneRun) endedUnderLoad() error {
+	exits := r.watch.exits()
+	delete(exits, experiment.GeneratorName)
+	r.outcome.Exits = exits
+	return cmp.Or(firstFailure(exits, "under load"), r.outOfSight())
 }
 
 // outOfSight says why services can no longer be watched, if so.

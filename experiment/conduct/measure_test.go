@@ -1,6 +1,8 @@
 package conduct
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -34,6 +36,41 @@ func TestFirstFailure(t *testing.T) {
 				if got != tc.want {
 					t.Fatalf("got %q, want %q", got, tc.want)
 				}
+			}
+		})
+	}
+}
+
+// ending is a context that ends in the moment in which it is asked, as what a service
+// does ends the load.
+type ending struct {
+	context.Context
+	end func()
+}
+
+func (e ending) Err() error {
+	e.end()
+	return context.Canceled
+}
+
+// Whatever ends the load at the moment at which its output breaks off is the reason, not
+// the end of the load.
+func TestWhatEndsTheLoadIsTheReason(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		end  func(*watch)
+		want string
+	}{
+		{"a service ends", func(w *watch) { w.gone["app"] = experiment.Exit{Code: 2} }, "restarted: app ended with 2 under load"},
+		{"the engine goes", func(w *watch) { w.fault["app"] = errors.New("gone") }, "services are out of sight: gone"},
+		{"nothing but the wish to stop", func(*watch) {}, "context canceled"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := &oneRun{watch: newWatch()}
+			t.Cleanup(r.watch.stop)
+			ctx := ending{t.Context(), func() { tc.end(r.watch) }}
+			if err := r.verify(ctx, errors.New("the output breaks off")); err == nil || err.Error() != tc.want {
+				t.Errorf("got %v, want %s", err, tc.want)
 			}
 		})
 	}
