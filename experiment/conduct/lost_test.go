@@ -1,6 +1,7 @@
 package conduct
 
 import (
+	"log/slog"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,13 +58,13 @@ func TestEngineLost(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := &sweep{Conductor: &Conductor{Runner: fake.New(fake.Script{CheckFault: tc.fault})}}
-			run := tc.run
-			lost := s.engineLost(t.Context(), "", &run)
+			s := &sweep{Conductor: &Conductor{Log: slog.New(slog.DiscardHandler), Runner: fake.New(fake.Script{CheckFault: tc.fault})}}
+			o := experiment.Outcome{Run: tc.run}
+			lost := s.engineLost(t.Context(), "", &o)
 			if (lost != nil) != tc.lost {
 				t.Errorf("lost: %v", lost)
 			}
-			if diff := cmp.Diff(run, tc.want); diff != "" {
+			if diff := cmp.Diff(o.Run, tc.want); diff != "" {
 				t.Errorf("run (-got +want):\n%s", diff)
 			}
 		})

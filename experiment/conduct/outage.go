@@ -19,6 +19,10 @@ const (
 	// as long after the next one in a row, and so on. An engine that is shutting down
 	// answers, and fails whatever it is asked for, as fast as it can be asked.
 	firstRest = time.Second
+	// shutdownPatience is how long an engine is looked at that may be on its way down: it
+	// ends the services first, answers until the last of them is gone, and gives them
+	// 15 s by default.
+	shutdownPatience = 15 * time.Second
 	// checkTimeout bounds one question: an engine that does not answer is gone, too.
 	checkTimeout = 10 * time.Second
 )
@@ -29,23 +33,51 @@ var errRestarted = errors.New("the container engine was started anew")
 // there, and gives its error if not. What ended then is no result about the subject:
 // an engine that goes takes the services with it. One that is back by now is another
 // incarnation than the one before the run.
-func (s *sweep) engineLost(ctx context.Context, before string, run *experiment.Run) error {
+func (s *sweep) engineLost(ctx context.Context, before string, o *experiment.Outcome) error {
+	run := &o.Run
 	if run.State == experiment.StateOK || run.State == experiment.StateInterrupted {
 		return nil
 	}
-	gone := s.askEngine(ctx)
-	why := gone
-	if now := s.incarnation(ctx); gone == nil && before != "" && now != "" && now != before {
-		s.Log.Warn("the engine was started anew during a run", "run", run.ID)
-		why = errRestarted
+	gone, why := s.askSame(ctx, before)
+	if before != "" && mayBeTheEngine(o) {
+		until := time.Now().Add(shutdownPatience)
+		for why == nil && time.Now().Before(until) && s.pause(ctx, firstPause) == "" {
+			gone, why = s.askSame(ctx, before)
+		}
 	}
 	if why == nil || ctx.Err() != nil {
 		return nil
 	}
+	s.Log.Warn("the engine was lost during a run", "run", run.ID, "err", why)
 	if run.State != experiment.StateFailedInfra {
 		run.State, run.Reason = experiment.StateFailedInfra, fmt.Sprintf("%v (before that: %s)", why, run.Reason)
 	}
 	return gone
+}
+
+// askSame asks whether the engine is there, and whether it is still the same: why says
+// what it is not.
+func (s *sweep) askSame(ctx context.Context, before string) (gone, why error) {
+	if gone = s.askEngine(ctx); gone != nil {
+		return gone, gone
+	}
+	if now := s.incarnation(ctx); before != "" && now != "" && now != before {
+		return nil, errRestarted
+	}
+	return nil, nil
+}
+
+// mayBeTheEngine reports whether a run ended as by an engine on its way down, which
+// sends signals to all services: one of them ended by it, or the output of the generator
+// breaks off.
+func mayBeTheEngine(o *experiment.Outcome) bool {
+	const terminated, killed = 128 + 15, 128 + 9
+	for _, exit := range o.Exits {
+		if (exit.Code == terminated || exit.Code == killed) && !exit.OOMKilled {
+			return true
+		}
+	}
+	return o.Run.State == experiment.StateInvalid && o.Run.Reason == "result-incomplete"
 }
 
 // incarnation names the engine as long as it lives; empty if nobody can tell.

@@ -131,7 +131,7 @@ func (s *sweep) one(ctx context.Context, run experiment.Run) (state experiment.R
 	} else {
 		engine := s.incarnation(ctx)
 		o = s.execute(ctx, run, plan)
-		lost = s.engineLost(ctx, engine, &o.Run)
+		lost = s.engineLost(ctx, engine, &o)
 	}
 	o.Run.Ended = s.Now()
 	s.finite(&o)
