@@ -141,11 +141,12 @@ func ParseRate(s string) (float64, error) {
 
 // ParseCount reads a whole number from lo to hi.
 func ParseCount(s string, lo, hi int64) (int64, error) {
-	v, err := strconv.ParseInt(s, 10, 64) // of what it cannot hold it gives the nearest
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
+	v, err := strconv.ParseInt(s, 10, 64)
+	tooLarge := errors.Is(err, strconv.ErrRange)
+	if err != nil && !tooLarge {
 		return 0, fmt.Errorf("%q is no whole number", s)
 	}
-	if v < lo || v > hi {
+	if tooLarge || v < lo || v > hi {
 		return 0, fmt.Errorf("%q lies outside %d to %d", s, lo, hi)
 	}
 	return v, nil

@@ -28,7 +28,7 @@ func judgeErrors(o experiment.Outcome, limit float64) []experiment.Finding {
 	case !ok:
 		return judgeNoneDone(o)
 	case rate <= limit:
-		return nil
+		return judgeLate(o, limit)
 	}
 	f := measured(experiment.SeverityWarn, "error_rate", rate, "%s of the requests failed (limit %s)", share(rate), share(limit))
 	kind, most := "", int64(0)
@@ -40,6 +40,32 @@ func judgeErrors(o experiment.Outcome, limit float64) []experiment.Finding {
 	if most > 0 {
 		f.Message += ", most by " + kind
 	}
+	return []experiment.Finding{f}
+}
+
+// judgeLate looks for failures that came after the window: the error rate is by what was
+// done in it, and a request of a subject that hangs fails a timeout later. Counted are
+// the requests that were due in the window.
+func judgeLate(o experiment.Outcome, limit float64) []experiment.Finding {
+	var good, bad int64
+	for _, h := range o.Result.Histograms {
+		switch {
+		case h.Request != "" || h.Phase == experiment.PhaseRamp || h.Phase == experiment.PhaseWarmup || h.Phase == experiment.PhaseDrain:
+		case h.Kind == experiment.HistogramSuccess:
+			good += h.Count
+		case h.Kind == experiment.HistogramFailure:
+			bad += h.Count
+		}
+	}
+	if bad == 0 {
+		return nil
+	}
+	failed := float64(bad) / float64(good+bad)
+	if failed <= limit {
+		return nil
+	}
+	f := measured(experiment.SeverityWarn, "error_rate", failed,
+		"%s of the requests that were due in the window failed, most after its end (limit %s): error_rate and throughput do not show them", share(failed), share(limit))
 	return []experiment.Finding{f}
 }
 

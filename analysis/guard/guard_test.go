@@ -225,6 +225,24 @@ func TestJudgeRun(t *testing.T) {
 			o.Generator.Cores = nil // the placement's
 		})}, nil},
 
+		"errors after the window": {
+			[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
+				o.Result.Histograms = []experiment.Histogram{
+					{Phase: experiment.PhaseMeasure, Kind: experiment.HistogramSuccess, Count: 979},
+					{Phase: experiment.PhaseMeasure, Kind: experiment.HistogramFailure, Count: 21},
+					{Phase: experiment.PhaseMeasure, Kind: experiment.HistogramFailure, Count: 21, Request: "search"},
+				}
+			})},
+			[]found{{"errors", warn, "2.1% of the requests that were due in the window failed, most after its end (limit 1%): error_rate and throughput do not show them"}},
+		},
+		"errors after the window, just under": {
+			[]func(*experiment.Outcome){change(func(o *experiment.Outcome) {
+				o.Result.Histograms = []experiment.Histogram{
+					{Phase: experiment.PhaseMeasure, Kind: experiment.HistogramSuccess, Count: 990},
+					{Phase: experiment.PhaseMeasure, Kind: experiment.HistogramFailure, Count: 10},
+				}
+			})}, nil,
+		},
 		"rate-missed above": {
 			[]func(*experiment.Outcome){observe("sent", 969)},
 			[]found{{"rate-missed", invalid, "generator sent 969 of 1000 requests/s over 10s, 3.1% too few (limit 3%)"}},

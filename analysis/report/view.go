@@ -224,8 +224,8 @@ type secondary struct {
 	spare  int // left out for want of width, highest first
 }
 
-// secondaries lists those that were measured. Processor time is that of the
-// services of the matrix which use most, at the baseline.
+// secondaries lists those that were measured, those that the matrix brings among them.
+// Processor time is that of the services of the matrix which use most, at the baseline.
 func (r Report) secondaries() []secondary {
 	have := map[string]bool{}
 	for _, i := range r.Results.Intervals {
@@ -240,6 +240,13 @@ func (r Report) secondaries() []secondary {
 				all[i].metric = of
 			}
 		}
+	}
+	for _, m := range r.Sweep.Declared { // who makes a metric wants to see it more than who collects many
+		spare := 2
+		if strings.Contains(m.Name, ".") {
+			spare = 7
+		}
+		all = append(all, secondary{m.Name, spare})
 	}
 	for i, m := range r.busiest(2) {
 		all = append(all, secondary{m, 4 + 2*i})

@@ -23,9 +23,9 @@ type interim struct {
 
 func (i interim) due(now time.Time) bool { return now.Sub(i.ended) >= judgingShare*i.took }
 
-// finite leaves out what is no number, and says so: a faulty tool must not cost the
-// rest of the run.
-func (s *sweep) finite(o *experiment.Outcome) {
+// sound leaves out what is no number, and a second value of one moment, and says so: a
+// faulty tool must not cost the rest of the run.
+func (s *sweep) sound(o *experiment.Outcome) {
 	isFinite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 	o.Observations = slices.DeleteFunc(o.Observations, func(x experiment.Observation) bool {
 		if isFinite(x.Value) {
@@ -34,7 +34,20 @@ func (s *sweep) finite(o *experiment.Outcome) {
 		s.Log.Warn("left out: no finite number", "run", o.Run.ID, "metric", x.Metric)
 		return true
 	})
-	o.Series = slices.DeleteFunc(o.Series, func(x experiment.SeriesPoint) bool { return !isFinite(x.Value) })
+	type place struct {
+		service, metric string
+		at              int64
+	}
+	seen := map[place]bool{}
+	o.Series = slices.DeleteFunc(o.Series, func(x experiment.SeriesPoint) bool {
+		p := place{x.Service, x.Metric, x.AtMS}
+		twice := seen[p]
+		seen[p] = true
+		if twice {
+			s.Log.Warn("left out: a second value of one moment", "run", o.Run.ID, "service", x.Service, "metric", x.Metric, "at_ms", x.AtMS)
+		}
+		return twice || !isFinite(x.Value)
+	})
 	o.Result.Observations, o.Result.Series = nil, nil // they stand among those of the run
 }
 

@@ -134,7 +134,7 @@ func (s *sweep) one(ctx context.Context, run experiment.Run) (state experiment.R
 		lost = s.engineLost(ctx, engine, &o)
 	}
 	o.Run.Ended = s.Now()
-	s.finite(&o)
+	s.sound(&o)
 	findings := s.judgeRun(&o)
 	// The record of a run outlives the wish to stop.
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)

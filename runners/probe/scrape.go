@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"sync"
@@ -199,25 +200,38 @@ func (p *poller) read(ctx context.Context, addr string) (page, error) {
 	return readPage(resp.Body)
 }
 
+// millisFrom gives a clock of whole milliseconds from a moment on, negative before it,
+// for readings in their order: two that fall into one millisecond stay two.
+func millisFrom(from time.Time) func(time.Time) int64 {
+	last := int64(math.MinInt64)
+	return func(at time.Time) int64 {
+		ms := int64(math.Floor(float64(at.Sub(from)) / float64(time.Millisecond)))
+		last = max(ms, last+1)
+		return last
+	}
+}
+
 // reduce makes observations and series of the polls.
 func (p *poller) reduce(from, to time.Time) ([]experiment.Observation, []experiment.SeriesPoint, error) {
 	var observed []experiment.Observation
 	var series []experiment.SeriesPoint
 	var errs []error
 	name := p.page.Service
+	clock := millisFrom(from)
 	for _, poll := range p.polls {
 		failed := 0.0
 		if poll.failed {
 			failed = 1
 		}
 		series = append(series, experiment.SeriesPoint{
-			Service: name, Metric: experiment.ScrapeFailed(p.page.Scrape.URL.String()), AtMS: poll.at.Sub(from).Milliseconds(), Value: failed,
+			Service: name, Metric: experiment.ScrapeFailed(p.page.Scrape.URL.String()), AtMS: clock(poll.at), Value: failed,
 		})
 	}
 	for i, m := range p.page.Scrape.Metrics {
 		points, counter, err := p.points(i)
+		clock := millisFrom(from)
 		for _, x := range points {
-			series = append(series, experiment.SeriesPoint{Service: name, Metric: m.Name, AtMS: x.at.Sub(from).Milliseconds(), Value: x.value})
+			series = append(series, experiment.SeriesPoint{Service: name, Metric: m.Name, AtMS: clock(x.at), Value: x.value})
 		}
 		value := 0.0
 		if err == nil {

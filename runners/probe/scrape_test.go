@@ -145,13 +145,13 @@ func TestScrape(t *testing.T) {
 		if diff := cmp.Diff(got, want, closely); diff != "" {
 			t.Errorf("observed (-got +want):\n%s", diff)
 		}
-		failed := map[int64]float64{}
+		failed := map[int64]float64{} // the poll at 2.5 s and that of the window's begin are two
 		for _, p := range series {
 			if page, ok := experiment.ScrapedPage(p.Metric); ok && p.Service == "app" && page == ":9/metrics" {
 				failed[p.AtMS] = p.Value
 			}
 		}
-		if diff := cmp.Diff(failed, map[int64]float64{-2000: 0, -1000: 0, 0: 0, 1000: 1, 2000: 1, 2250: 0}); diff != "" {
+		if diff := cmp.Diff(failed, map[int64]float64{-2000: 0, -1000: 0, 0: 0, 1: 0, 1000: 1, 2000: 1, 2250: 0}); diff != "" {
 			t.Errorf("polls (-got +want):\n%s\nasked: %v", diff, asked)
 		}
 	})
