@@ -58,6 +58,9 @@ func (a *app) plan(ctx context.Context, o planOptions, file string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.complete(m, host); err != nil {
+		return err
+	}
 	missing, err := missingImages(ctx, runner, m)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 	"github.com/ceteris/ceteris/experiment/conduct"
 	"github.com/ceteris/ceteris/experiment/matrixfile"
+	"github.com/ceteris/ceteris/runners/load"
 )
 
 // loadAll reads all matrices and finds out whether each can be measured here: what
@@ -113,15 +114,6 @@ func (a *app) valuesOf(m *experiment.Matrix) map[string]string {
 // fits finds out whether a matrix can be planned, and measured on the host that its
 // runner sees.
 func (a *app) fits(ctx context.Context, m *experiment.Matrix, acceptShared bool) error {
-	for _, cell := range m.Cells() {
-		p, err := m.Plan(cell)
-		if err != nil {
-			return err
-		}
-		if err := conduct.Lacking(p, a.valuesOf(m)); err != nil {
-			return err
-		}
-	}
 	runner, err := a.newRunner(m.Runner, "")
 	if err != nil {
 		return err
@@ -136,8 +128,30 @@ func (a *app) fits(ctx context.Context, m *experiment.Matrix, acceptShared bool)
 	if _, err := experiment.Place(m.Place, host.Cores, acceptShared); err != nil {
 		return err
 	}
+	if err := a.complete(m, host); err != nil {
+		return err
+	}
 	_, _, err = tools(m)
 	return err
+}
+
+// complete finds out whether everything that the cells of a matrix name is there.
+func (a *app) complete(m *experiment.Matrix, host experiment.Host) error {
+	values := a.valuesOf(m)
+	in := &inputs{m: m, values: values, local: host.Local, feeds: map[string]*load.Feed{}, loads: map[string]bool{}}
+	for _, cell := range m.Cells() {
+		p, err := m.Plan(cell)
+		if err != nil {
+			return err
+		}
+		if err := conduct.Lacking(p, values); err != nil {
+			return err
+		}
+		if err := in.check(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkRunner checks --runner; empty is its absence.
