@@ -224,7 +224,14 @@ func (m *Matrix) checkExcept(f *faults) {
 		if removed == 0 {
 			f.add(s.At, path, "", "leaves out no cell")
 		}
+		if rung := m.Rung(); rung != "" && s.names(rung) {
+			f.add(s.At, path, "leave out the cell at every "+rung+", or drop that level of it", "leaves out a rung: ladders of other rungs have ceilings that cannot be compared")
+		}
 	}
+}
+
+func (s Selection) names(factor string) bool {
+	return slices.ContainsFunc(s.Settings, func(x Setting) bool { return x.Factor == factor })
 }
 
 // where says the stage and the condition of a cell.

@@ -16,6 +16,7 @@ type TrialView struct {
 	Rows     []TrialRow
 	Declared time.Duration // the warm-up of the matrix
 	Warmups  []TrialWarmup // of the baseline under each condition; none: no warm-up was looked for
+	Blind    bool          // because no baseline gave a valid run
 	Options  Options
 }
 
@@ -145,12 +146,16 @@ func (v TrialView) raw() [][]any {
 func (v TrialView) lines() []string {
 	var out []string
 	for _, r := range v.Rows {
-		if r.Reason != "" {
+		explained := slices.ContainsFunc(r.Findings, func(f string) bool { return strings.HasPrefix(f, r.Reason+": ") })
+		if r.Reason != "" && !explained {
 			out = append(out, fmt.Sprintf("%s: %s", r.name(), Plain(r.Reason)))
 		}
 		for _, f := range r.Findings {
 			out = append(out, fmt.Sprintf("%s: %s", r.name(), Plain(f)))
 		}
+	}
+	if v.Blind {
+		return append(out, "warm-up: not looked for, since the baseline gave no valid run")
 	}
 	if len(v.Warmups) == 0 {
 		return out

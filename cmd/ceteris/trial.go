@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,6 +66,11 @@ func (a *app) try(ctx context.Context, m *experiment.Matrix, shareHost bool) (re
 		}
 	}
 	if m.Load.None || m.Load.Phases != nil {
+		return v, nil
+	}
+	if v.Blind = !slices.ContainsFunc(v.Rows, func(r report.TrialRow) bool {
+		return r.Cell.Role == experiment.RoleBaseline && r.State == experiment.StateOK
+	}); v.Blind {
 		return v, nil
 	}
 	declared, search, err := searchFor(m)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +24,22 @@ const keepTimeout = 10 * time.Second
 
 func logsOf(p experiment.Proc) func(context.Context) (io.ReadCloser, error) {
 	return func(ctx context.Context) (io.ReadCloser, error) { return p.Logs(ctx, false) }
+}
+
+// lastWords gives the last line that a service has written, to stand behind the news of
+// its end; empty if there is none.
+func (r *oneRun) lastWords(ctx context.Context, service string) string {
+	proc, ok := r.proc(service)
+	if !ok {
+		return ""
+	}
+	body, _, err := ends(context.WithoutCancel(ctx), proc)
+	lines := strings.Split(strings.TrimSpace(string(body)), "\n")
+	last := lines[len(lines)-1]
+	if err != nil || last == "" || strings.HasPrefix(last, "{") { // a line of the protocol is none
+		return ""
+	}
+	return "; it said: " + last
 }
 
 // keepLogs takes the first and last part of every service's log. The generator's

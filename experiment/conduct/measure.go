@@ -105,7 +105,7 @@ func (r *oneRun) verify(ctx context.Context, readErr error) error {
 		return cmp.Or(r.endedUnderLoad(), readErr)
 	}
 	if exit, ended := r.watch.endOf(ctx, experiment.GeneratorName, settle); ended && exit.Code != 0 {
-		return fmt.Errorf("the generator ended with %d: %w", exit.Code, readErr)
+		return fmt.Errorf("the generator ended with %d: %w%s", exit.Code, readErr, r.lastWords(ctx, experiment.GeneratorName))
 	}
 	r.Log.Error("the generator's result is incomplete", "run", r.outcome.Run.ID, "err", readErr)
 	return &failure{experiment.StateInvalid, "result-incomplete"}
