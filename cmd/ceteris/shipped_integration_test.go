@@ -26,7 +26,7 @@ func shortened(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	text := strings.NewReplacer(
-		"warmup: 2s", "warmup: 500ms", "measure: 5s", "measure: 2s", `"50000"`, `"10000"`, "--time=5", "--time=1",
+		"levels: [50, 100, 200, 400]", "levels: [50, 400]", "warmup: 2s", "warmup: 500ms", "measure: 5s", "measure: 2s", `"50000"`, `"10000"`, "--time=5", "--time=1",
 		"../cmd/", filepath.Join(dir, "../cmd")+"/", "context: pgbouncer", "context: "+filepath.Join(dir, "pgbouncer"),
 	).Replace(string(src))
 	file := filepath.Join(t.TempDir(), name+".yaml")
