@@ -121,7 +121,7 @@ func TestAsk(t *testing.T) {
 	}{
 		{"a file", file("/etc/app.conf"), target, "cache on", "", ""},
 		{"no such file", file("/etc/none"), target, "", "there is no file /etc/none", ""},
-		{"a file out of reach", file("/root/x"), target, "", "", "service app: read /root/x: permission denied"},
+		{"a file out of reach", file("/secret/x"), target, "", "", "service app: read /secret/x: permission denied"},
 		{"files that cannot be read", file("/etc/app.conf"), Target{Name: "app"}, "", "", "service app: files of this service cannot be read"},
 		{"a command that fails", experiment.Step{Run: []experiment.Template{experiment.Literal("show")}}, target, "no\n such thing", "show ended with 3: no such thing", ""},
 		{"a command with a reference", experiment.Step{Run: []experiment.Template{unresolved}}, target, "", "", "service app: ${self:80} is not resolved"},
@@ -142,7 +142,7 @@ func TestAsk(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Ask(t.Context(), file("/root/x"), target); !errors.Is(err, fs.ErrPermission) {
+	if _, err := Ask(t.Context(), file("/secret/x"), target); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("got %v", err)
 	}
 }
