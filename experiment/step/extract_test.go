@@ -91,7 +91,7 @@ func (d drawer) ReadFile(_ context.Context, path string) ([]byte, error) {
 	if text, ok := d.files[path]; ok {
 		return []byte(text), nil
 	}
-	if strings.HasPrefix(path, "/root") {
+	if strings.HasPrefix(path, "/secret") {
 		return nil, fs.ErrPermission
 	}
 	return nil, fs.ErrNotExist
