@@ -133,7 +133,7 @@ func (m *Matrix) stageCells(stage Stage) []Cell {
 	var cells []Cell
 	for i, c := range plain {
 		for _, condition := range m.conditions() {
-			cell := m.cell(stage.Name, roles[i], base, m.under(c, condition))
+			cell := m.cell(stage.Name, roles[i], base, m.combined(c, condition))
 			if !m.excepted(cell) {
 				cells = append(cells, cell)
 			}
@@ -257,10 +257,6 @@ func (m *Matrix) conditions() [][]Setting {
 		out = next
 	}
 	return out
-}
-
-func (m *Matrix) under(c combination, condition []Setting) combination {
-	return m.combined(c, condition)
 }
 
 func (m *Matrix) excepted(c Cell) bool {

@@ -43,15 +43,15 @@ func (r *resolver) load(l LoadSpec) Load {
 	for i, p := range l.Phases {
 		out.Phases = append(out.Phases, r.phase(p, fmt.Sprintf("load.phases[%d]", i)))
 	}
-	out.Connections = out.concurrency()
+	out.Connections = out.Concurrency()
 	if !l.Connects.IsZero() && !r.unset(l.Connects) {
 		out.Connections = value(r, l.Connects, "load.connections", upTo(maxInFlight))
 	}
 	return out
 }
 
-// concurrency is how many requests can be under way at once.
-func (l Load) concurrency() int {
+// Concurrency is how many requests can be under way at once.
+func (l Load) Concurrency() int {
 	most := 0
 	of := func(c *ClosedLoad, o *OpenLoad) {
 		if c != nil {

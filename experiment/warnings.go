@@ -92,7 +92,7 @@ func (m *Matrix) outOfReach(factor int) []*Warning {
 		if err != nil || planErr != nil {
 			continue
 		}
-		most, what := p.Load.concurrency(), "requests in flight"
+		most, what := p.Load.Concurrency(), "requests in flight"
 		if p.Load.Closed != nil {
 			what = "users"
 		}

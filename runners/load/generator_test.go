@@ -111,7 +111,7 @@ func bubble(t *testing.T, l experiment.Load, m *memory, check func(t *testing.T,
 		l.Requests = get(t, "/${random:1..1000}")
 	}
 	if l.Connections == 0 {
-		l.Connections = concurrency(l)
+		l.Connections = l.Concurrency()
 	}
 	if f := checkPlan(l); len(f) > 0 {
 		t.Fatal(f)

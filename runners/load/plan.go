@@ -38,29 +38,12 @@ func ParsePlan(data []byte) (experiment.Load, error) {
 		return l, errors.New("the plan holds more than one JSON value")
 	}
 	if l.Connections == 0 {
-		l.Connections = concurrency(l)
+		l.Connections = l.Concurrency()
 	}
 	if faults := checkPlan(l); len(faults) > 0 {
 		return l, errors.New("the plan is wrong: " + strings.Join(faults, "; "))
 	}
 	return l, nil
-}
-
-// concurrency is how many requests can be under way at once.
-func concurrency(l experiment.Load) int {
-	most := 0
-	for _, g := range legs(l) {
-		if g.closed != nil {
-			most = max(most, g.closed.Users)
-		}
-		if g.open != nil {
-			most = max(most, g.open.InFlight)
-		}
-	}
-	for _, s := range l.Streams {
-		most += s.Open.InFlight
-	}
-	return most
 }
 
 // faults gathers what is wrong, each beginning with its field.
