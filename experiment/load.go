@@ -23,6 +23,8 @@ type Load struct {
 	Timeout     time.Duration `json:"timeout"`
 	Connections int           `json:"connections"`
 	KeepAlive   bool          `json:"keep_alive"`
+	TLS         *TLS          `json:"tls,omitempty"`   // nil: plain text
+	HTTP2       bool          `json:"http2,omitempty"` // else HTTP/1.1
 	Seed        uint64        `json:"seed"`
 }
 
@@ -37,6 +39,13 @@ type Request struct {
 	Body    Template `json:"body,omitzero"`
 	Status  []Status `json:"status,omitempty"` // of successes; none: 200 to 399
 	Has     Template `json:"has,omitzero"`     // text that the body of a success holds
+}
+
+// TLS says how the server's certificate is checked.
+type TLS struct {
+	ServerName string `json:"server_name,omitempty"` // that it must have; empty: the host of the target
+	CA         string `json:"ca,omitempty"`          // PEM of the authorities that are trusted; empty: the host's own
+	SkipVerify bool   `json:"skip_verify,omitempty"` // trust whoever answers
 }
 
 // Status is a range of response codes, both ends included.
@@ -66,6 +75,7 @@ type OpenLoad struct {
 	InFlight int     `json:"in_flight"`
 	Poisson  bool    `json:"poisson,omitempty"`
 	Queue    bool    `json:"queue,omitempty"`
+	CatchUp  bool    `json:"catch_up,omitempty"` // arrivals that are overdue by the generator's own fault are sent at once; else at no more than twice the rate
 }
 
 // Stream is one more arrival process, from After the start of the ramp on.
@@ -166,6 +176,33 @@ type LoadResult struct {
 	Parts        []LoadPart        // the windows of the measured phases, in order, where the load declares any
 	Total        Totals            // over all phases
 	Requests     map[string]Totals // the same for each named request
+	Tool         string            // the load generator of others that measured, with its version if it tells one; empty: the built-in one
+	Format       string            // of Tool's output, as read: csv, summary-export
+	Unknown      []Unknown         // what Tool cannot tell of the metrics that every load has
+	Notes        []LoadNote        // what to know before Tool's numbers are believed
+}
+
+// Unknown is a metric that a load generator cannot tell, and why.
+type Unknown struct {
+	Metric string `json:"metric"`
+	Why    string `json:"why"`
+}
+
+// LoadNote is a trap in the output of a load generator: it becomes a finding of the run.
+type LoadNote struct {
+	Severity Severity `json:"severity"` // note, or warn where it can turn a conclusion
+	Text     string   `json:"text"`     // one sentence with the evidence
+}
+
+// Span is a stretch of wall-clock time, half-open. The zero value has no bounds.
+type Span struct{ Begin, End time.Time }
+
+// IsZero reports whether the span has no bounds.
+func (s Span) IsZero() bool { return s.Begin.IsZero() && s.End.IsZero() }
+
+// Has reports whether a moment lies in the span.
+func (s Span) Has(at time.Time) bool {
+	return !at.Before(s.Begin) && (s.End.IsZero() || at.Before(s.End))
 }
 
 // LoadPart is the window of a measured phase of the load.

@@ -54,6 +54,10 @@ type Metric struct {
 func requestMetrics() []Metric {
 	return []Metric{
 		{Name: "throughput", Unit: UnitPerSecond, Better: HigherIsBetter, Help: "successful responses completed inside the window, by its length"},
+		{Name: "connects", Unit: UnitPerSecond, Scale: ScaleDifference, Help: "connections opened inside the window, by its length"},
+		{Name: "bytes_sent", Unit: UnitBytesRate, Help: "bytes of requests sent inside the window, by its length"},
+		{Name: "bytes_received", Unit: UnitBytesRate, Help: "bytes of responses received inside the window, by its length"},
+		{Name: "response_bytes", Unit: UnitBytes, Scale: ScaleDifference, Help: "bytes of a successful response, head and body, mean over those of the window"},
 		{Name: "offered", Unit: UnitPerSecond, Help: "intended starts inside the window, by its length"},
 		{Name: "sent", Unit: UnitPerSecond, Help: "requests sent inside the window, by its length"},
 		{Name: "dropped", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "arrivals not sent because of the in-flight limit, by those offered"},

@@ -174,6 +174,15 @@ type LoadReader interface {
 	Read(ctx context.Context, r io.Reader, on func(LoadEvent)) (LoadResult, error)
 }
 
+// OutputReader reads what a load generator of others wrote. Implementations are pure.
+type OutputReader interface {
+	// ReadOutput reads r to its end. Where the output tells of each request, those that
+	// began outside the span are left out. One that was cut off wraps ErrIncomplete, and
+	// what was read of it is returned beside; one that is not of this tool is another
+	// error, which names what was found and what is read.
+	ReadOutput(r io.Reader, span Span) (LoadResult, error)
+}
+
 // Judge looks for reasons to distrust. Implementations are pure.
 type Judge interface {
 	JudgeRun(o Outcome, s Settings) []Finding

@@ -17,23 +17,24 @@ const (
 	histogramDigits = 3
 )
 
-// distribution is an HDR histogram of durations: whole microseconds from 1 to
+// Distribution is an HDR histogram of durations: whole microseconds from 1 to
 // 1 h, 3 significant digits. Shorter ones are entered as 1 µs; longer ones at the
 // limit, and counted. The zero value is empty, and takes its memory (190 kB) with the
 // first value.
-type distribution struct {
+type Distribution struct {
 	hdr      *hdrhistogram.Histogram
 	overflow int64
 }
 
-// reserve takes the memory at once.
-func (d *distribution) reserve() {
+// Reserve takes the memory at once.
+func (d *Distribution) Reserve() {
 	d.hdr = hdrhistogram.New(1, int64(histogramLimit/histogramUnit), histogramDigits)
 }
 
-func (d *distribution) add(t time.Duration) {
+// Add enters a value, rounded to the unit.
+func (d *Distribution) Add(t time.Duration) {
 	if d.hdr == nil {
-		d.reserve()
+		d.Reserve()
 	}
 	if t > histogramLimit {
 		t = histogramLimit
@@ -45,34 +46,35 @@ func (d *distribution) add(t time.Duration) {
 	}
 }
 
-func (d *distribution) count() int64 {
+// Count is the number of values.
+func (d *Distribution) Count() int64 {
 	if d.hdr == nil {
 		return 0
 	}
 	return d.hdr.TotalCount()
 }
 
-// merge adds the values of another one.
-func (d *distribution) merge(o *distribution) {
+// Merge adds the values of another one.
+func (d *Distribution) Merge(o *Distribution) {
 	if o.hdr == nil {
 		return
 	}
 	if d.hdr == nil {
-		d.reserve()
+		d.Reserve()
 	}
 	d.hdr.Merge(o.hdr)
 	d.overflow += o.overflow
 }
 
-// quantile gives the value in seconds below which the share q lies; the largest
+// Quantile gives the value in seconds below which the share q lies (at least one value is there); the largest
 // for q = 1.
-func (d *distribution) quantile(q float64) float64 {
+func (d *Distribution) Quantile(q float64) float64 {
 	v := time.Duration(d.hdr.ValueAtQuantile(q*100)) * histogramUnit
 	return min(v, histogramLimit).Seconds()
 }
 
-// encode gives the V2 compressed form.
-func (d *distribution) encode(phase experiment.Phase, request string, kind experiment.HistogramKind) (experiment.Histogram, error) {
+// Encode gives the V2 compressed form.
+func (d *Distribution) Encode(phase experiment.Phase, request string, kind experiment.HistogramKind) (experiment.Histogram, error) {
 	text, err := d.hdr.EncodeV2()
 	if err != nil {
 		return experiment.Histogram{}, fmt.Errorf("encode histogram %s: %w", kind, err)
@@ -81,5 +83,5 @@ func (d *distribution) encode(phase experiment.Phase, request string, kind exper
 	if err != nil {
 		return experiment.Histogram{}, fmt.Errorf("encode histogram %s: %w", kind, err)
 	}
-	return experiment.Histogram{Phase: phase, Request: request, Kind: kind, Count: d.count(), Overflow: d.overflow, Blob: blob}, nil
+	return experiment.Histogram{Phase: phase, Request: request, Kind: kind, Count: d.Count(), Overflow: d.overflow, Blob: blob}, nil
 }

@@ -127,7 +127,7 @@ func (r *recorder) send(kind int, intended, sent time.Duration) {
 	r.each(kind, sent, func(c *counts) { c.sent++ })
 	r.at(sent).sent++
 	if w := r.inside(intended); w != nil {
-		w.all.lateness.add(sent - intended)
+		w.all.lateness.Add(sent - intended)
 	}
 }
 
@@ -141,12 +141,12 @@ func (r *recorder) done(kind int, intended, sent, end time.Duration, o outcome) 
 	r.shift(end, -1)
 	if o.kind != "" {
 		s.failed++
-		r.of(kind, intended, func(t *tally) { t.failure.add(end - intended) })
+		r.of(kind, intended, func(t *tally) { t.failure.Add(end - intended) })
 	} else {
 		r.landed(s, end-intended)
 		r.of(kind, intended, func(t *tally) {
-			t.success.add(end - intended)
-			t.service.add(end - sent)
+			t.success.Add(end - intended)
+			t.service.Add(end - sent)
 		})
 	}
 	if r.work > 0 {
@@ -167,9 +167,9 @@ func (r *recorder) unfinished(kind int, intended, sent, end time.Duration) {
 	})
 	r.shift(end, -1)
 	r.of(kind, intended, func(t *tally) {
-		t.success.add(end - intended)
+		t.success.Add(end - intended)
 		if sent != never {
-			t.service.add(end - sent)
+			t.service.Add(end - sent)
 		}
 	})
 }

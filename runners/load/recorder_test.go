@@ -133,11 +133,11 @@ func TestNothingToSayIsAbsent(t *testing.T) {
 }
 
 func TestHistogramsKeepWhatIsBeyondTheirRange(t *testing.T) {
-	var d distribution
+	var d Distribution
 	for _, v := range []time.Duration{0, 400, 1499, 90 * time.Minute, time.Hour, 123456 * time.Microsecond} {
-		d.add(v)
+		d.Add(v)
 	}
-	h, err := d.encode(experiment.PhaseMeasure, "", experiment.HistogramSuccess)
+	h, err := d.Encode(experiment.PhaseMeasure, "", experiment.HistogramSuccess)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,10 +157,10 @@ func TestHistogramsKeepWhatIsBeyondTheirRange(t *testing.T) {
 	if len(got) != 3 || got[0] != "1-1: 3" {
 		t.Errorf("got %v, want three values of 1 µs, one about 123456 and two about 3.6e9", got)
 	}
-	if q := d.quantile(0.6); math.Abs(q-0.123456) > 0.000124 {
+	if q := d.Quantile(0.6); math.Abs(q-0.123456) > 0.000124 {
 		t.Errorf("quantile 0.6: %g", q)
 	}
-	if q := d.quantile(1); q != 3600 {
+	if q := d.Quantile(1); q != 3600 {
 		t.Errorf("largest: %g", q)
 	}
 }

@@ -23,7 +23,7 @@ func (r *recorder) summary() (experiment.LoadResult, error) {
 	)
 	for i, w := range r.windows {
 		all.add(&w.all.counts)
-		all.lateness.merge(&w.all.lateness)
+		all.lateness.Merge(&w.all.lateness)
 		area += r.areas[i]
 		s.out.Window += w.length()
 		if w.name != "" {
@@ -35,8 +35,8 @@ func (r *recorder) summary() (experiment.LoadResult, error) {
 	s.window = s.out.Window
 	s.counts(&all.counts)
 	s.add("in_flight", float64(area)/float64(s.window), experiment.UnitCount)
-	if all.lateness.count() > 0 {
-		s.add("lateness_p99", all.lateness.quantile(0.99), experiment.UnitSeconds)
+	if all.lateness.Count() > 0 {
+		s.add("lateness_p99", all.lateness.Quantile(0.99), experiment.UnitSeconds)
 	}
 	for i, w := range r.windows {
 		s.of(w, r.areas[i])
@@ -82,8 +82,8 @@ func (s *summary) of(w *window, area time.Duration) {
 		s.prefix, s.phase = w.name+":", experiment.Phase(w.name)
 		s.counts(&w.all.counts)
 		s.add("in_flight", float64(area)/float64(s.window), experiment.UnitCount)
-		if w.all.lateness.count() > 0 {
-			s.add("lateness_p99", w.all.lateness.quantile(0.99), experiment.UnitSeconds)
+		if w.all.lateness.Count() > 0 {
+			s.add("lateness_p99", w.all.lateness.Quantile(0.99), experiment.UnitSeconds)
 		}
 	}
 	s.quantiles(&w.all)
@@ -108,26 +108,26 @@ func (s *summary) counts(c *counts) {
 // quantiles reports the distributions that hold anything: all quantiles and the
 // histogram.
 func (s *summary) quantiles(t *tally) {
-	s.add("latency_count", float64(t.success.count()), experiment.UnitCount)
+	s.add("latency_count", float64(t.success.Count()), experiment.UnitCount)
 	for _, d := range []struct {
 		prefix string
-		of     *distribution
+		of     *Distribution
 		kind   experiment.HistogramKind
 	}{
 		{"latency_", &t.success, experiment.HistogramSuccess},
 		{"failed_latency_", &t.failure, experiment.HistogramFailure},
 		{"service_time_", &t.service, experiment.HistogramServiceTime},
 	} {
-		if d.of.count() == 0 {
+		if d.of.Count() == 0 {
 			continue
 		}
 		for _, q := range []struct {
 			name string
 			q    float64
 		}{{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p999", 0.999}, {"max", 1}} {
-			s.add(d.prefix+q.name, d.of.quantile(q.q), experiment.UnitSeconds)
+			s.add(d.prefix+q.name, d.of.Quantile(q.q), experiment.UnitSeconds)
 		}
-		h, err := d.of.encode(s.phase, s.request, d.kind)
+		h, err := d.of.Encode(s.phase, s.request, d.kind)
 		if err != nil {
 			s.fault = err
 			return

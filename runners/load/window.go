@@ -76,7 +76,7 @@ func (c *counts) byStatus() map[string]int64 {
 type tally struct {
 	counts
 
-	success, failure, service, lateness distribution // intended start inside the window
+	success, failure, service, lateness Distribution // intended start inside the window
 }
 
 // window is a measured part of the load.
@@ -89,8 +89,8 @@ type window struct {
 
 func newWindow(name string, begin, end time.Duration, kinds int) *window {
 	w := &window{name: name, begin: begin, end: end, named: make([]tally, kinds)}
-	for _, d := range []*distribution{&w.all.success, &w.all.service, &w.all.lateness} {
-		d.reserve() // the others may stay empty
+	for _, d := range []*Distribution{&w.all.success, &w.all.service, &w.all.lateness} {
+		d.Reserve() // the others may stay empty
 	}
 	return w
 }

@@ -1,0 +1,226 @@
+package reader
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+	"github.com/ceteris/ceteris/runners/load"
+)
+
+// notTold is a number of bytes that the format does not tell.
+const notTold = -1
+
+// row is one request of a format that tells of each.
+type row struct {
+	begin    time.Time     // of the request, as the tool counts it
+	took     time.Duration // to the end of its response, or until it failed
+	status   int           // 0: without one
+	failure  string        // kind of failure as in experiment.LoadResult.Errors; empty for a success
+	received int64         // bytes of the response, head and body; notTold
+	sent     int64         // bytes of the request; notTold
+	opened   bool          // a connection was opened for it; see rows.connects
+}
+
+// rows gathers requests and reduces them as the built-in generator does.
+type rows struct {
+	span     experiment.Span // those which begin outside it are left out
+	intended bool            // begin is the intended start: latencies are known
+	connects bool            // opened is told
+	list     []row
+	left     int // out
+}
+
+func (r *rows) add(one row) {
+	if !r.span.Has(one.begin) {
+		r.left++
+		return
+	}
+	r.list = append(r.list, one)
+}
+
+// into reduces all rows. The window is the span, or from the first begin to the last
+// end where it has no bounds. Completions after a bound do not count in it.
+func (r *rows) into(out *result) error {
+	if len(r.list) == 0 {
+		if r.left > 0 {
+			return fmt.Errorf("none of its %d requests began in the window", r.left)
+		}
+		return incomplete("it tells of no request")
+	}
+	begin, end := r.bounds()
+	if !end.After(begin) {
+		return fmt.Errorf("all of its %d requests began and ended at one moment", len(r.list))
+	}
+	out.Window = end.Sub(begin)
+	c := r.reduce(out, begin, end)
+	c.tell(out, r)
+	return c.distributions(out, r.intended)
+}
+
+// bounds gives the window.
+func (r *rows) bounds() (begin, end time.Time) {
+	begin, end = r.span.Begin, r.span.End
+	if begin.IsZero() {
+		begin = slices.MinFunc(r.list, func(a, b row) int { return a.begin.Compare(b.begin) }).begin
+	}
+	if end.IsZero() {
+		for _, one := range r.list {
+			if done := one.begin.Add(one.took); done.After(end) {
+				end = done
+			}
+		}
+		end = end.Add(time.Nanosecond) // half-open, with the last one inside
+	}
+	return begin, end
+}
+
+// reduced is what rows come to.
+type reduced struct {
+	ok, failed            int64 // completed in the window
+	received, sent        int64 // bytes; notTold
+	okBytes, okRows       int64 // of successes that tell their bytes
+	connects              int64
+	busy                  time.Duration // of requests in flight, within the window
+	success, failureTimes load.Distribution
+}
+
+func (r *rows) reduce(out *result, begin, end time.Time) *reduced {
+	c := &reduced{}
+	slices.SortStableFunc(r.list, func(a, b row) int { return a.begin.Compare(b.begin) })
+	out.Total = experiment.Totals{Offered: int64(len(r.list)), Sent: int64(len(r.list)), Statuses: map[string]int64{}, Errors: map[string]int64{}}
+	out.Statuses, out.Errors = map[string]int64{}, map[string]int64{}
+	timeline := newSlices(begin, end)
+	for _, one := range r.list {
+		done := one.begin.Add(one.took)
+		c.count(out, one, done.Before(end))
+		timeline.add(one, done)
+		c.busy += overlap(one.begin, done, end)
+	}
+	out.Series = append(out.Series, timeline.points()...)
+	return c
+}
+
+// overlap is how long a request was in flight before the window's end.
+func overlap(begin, done, end time.Time) time.Duration {
+	if done.After(end) {
+		done = end
+	}
+	return max(done.Sub(begin), 0)
+}
+
+func (c *reduced) count(out *result, one row, inside bool) {
+	tally := func(m map[string]int64, key string) {
+		if key != "" {
+			m[key]++
+		}
+	}
+	status := ""
+	if one.status > 0 {
+		status = strconv.Itoa(one.status)
+	}
+	tally(out.Total.Statuses, status)
+	tally(out.Total.Errors, one.failure)
+	c.bytes(one)
+	if one.opened {
+		c.connects++
+	}
+	if one.failure == "" {
+		out.Total.OK++
+		c.success.Add(one.took)
+	} else {
+		out.Total.Failed++
+		c.failureTimes.Add(one.took)
+	}
+	if !inside {
+		return
+	}
+	tally(out.Statuses, status)
+	tally(out.Errors, one.failure)
+	if one.failure == "" {
+		c.ok++
+	} else {
+		c.failed++
+	}
+}
+
+func (c *reduced) bytes(one row) {
+	add := func(sum *int64, n int64) {
+		if n == notTold || *sum == notTold {
+			*sum = notTold
+			return
+		}
+		*sum += n
+	}
+	add(&c.received, one.received)
+	add(&c.sent, one.sent)
+	if one.failure == "" && one.received != notTold {
+		c.okBytes += one.received
+		c.okRows++
+	}
+}
+
+// tell sets the metrics that are counts. What was offered is known only where the
+// intended starts are.
+func (c *reduced) tell(out *result, r *rows) {
+	seconds := out.Window.Seconds()
+	out.set("throughput", float64(c.ok)/seconds)
+	out.set("sent", float64(len(r.list))/seconds)
+	if r.intended {
+		out.set("offered", float64(len(r.list))/seconds)
+	}
+	out.set("requests_done", float64(c.ok+c.failed))
+	if c.ok+c.failed > 0 {
+		out.set("error_rate", float64(c.failed)/float64(c.ok+c.failed))
+	}
+	out.set("in_flight", c.busy.Seconds()/seconds)
+	if c.received != notTold {
+		out.set("bytes_received", float64(c.received)/seconds)
+	}
+	if c.sent != notTold {
+		out.set("bytes_sent", float64(c.sent)/seconds)
+	}
+	if c.okRows > 0 {
+		out.set("response_bytes", float64(c.okBytes)/float64(c.okRows))
+	}
+	if r.connects {
+		out.set("connects", float64(c.connects)/seconds)
+	}
+}
+
+// distributions sets the quantiles that are known, and keeps their histograms.
+func (c *reduced) distributions(out *result, intended bool) error {
+	const notIntended = "the tool counts from the real send, and does not tell when a request should have begun"
+	type of struct {
+		prefix string
+		kind   experiment.HistogramKind
+		d      *load.Distribution
+	}
+	all := []of{{"service_time_", experiment.HistogramServiceTime, &c.success}}
+	if intended {
+		all = append(all, of{"latency_", experiment.HistogramSuccess, &c.success}, of{"failed_latency_", experiment.HistogramFailure, &c.failureTimes})
+	} else {
+		out.unknownAll("latency_", notIntended)
+		out.unknownAll("failed_latency_", notIntended)
+	}
+	for _, one := range all {
+		if one.d.Count() == 0 {
+			out.unknownAll(one.prefix, "there is no such request")
+			continue
+		}
+		for _, q := range quantileNames() {
+			out.set(one.prefix+q.name, one.d.Quantile(q.q))
+		}
+		h, err := one.d.Encode(experiment.PhaseMeasure, "", one.kind)
+		if err != nil {
+			return err
+		}
+		out.Histograms = append(out.Histograms, h)
+	}
+	if intended {
+		out.set("latency_count", float64(c.success.Count()))
+	}
+	return nil
+}
