@@ -3,7 +3,7 @@ package experiment
 import "time"
 
 // Load is the load of one cell, as it is handed to the generator (JSON; durations
-// in nanoseconds). Exactly one of Closed, Open, Phases and None is set.
+// in nanoseconds). Exactly one of Closed, Open, Phases, External and None is set.
 type Load struct {
 	None        bool          `json:"none,omitempty"` // nothing is sent, and there is no generator
 	Service     string        `json:"service,omitempty"`
@@ -26,6 +26,7 @@ type Load struct {
 	TLS         *TLS          `json:"tls,omitempty"`   // nil: plain text
 	HTTP2       bool          `json:"http2,omitempty"` // else HTTP/1.1
 	Seed        uint64        `json:"seed"`
+	External    *External     `json:"external,omitempty"` // a load generator of others; Measure is 0 where its window reaches to its end
 }
 
 // Request is one kind of request. Texts may hold ${random:A..B} and ${data:COLUMN},
@@ -131,6 +132,8 @@ func (l Load) Duration() time.Duration {
 	switch {
 	case l.None:
 		return 0
+	case l.External != nil:
+		return l.External.Within
 	case l.Phases == nil:
 		return l.Ramp + l.MaxWarmup() + l.Measure + l.Timeout
 	}
@@ -180,6 +183,7 @@ type LoadResult struct {
 	Format       string            // of Tool's output, as read: csv, summary-export
 	Unknown      []Unknown         // what Tool cannot tell of the metrics that every load has
 	Notes        []LoadNote        // what to know before Tool's numbers are believed
+	Begin        time.Time         // of the window, by Tool's clock; zero where it does not tell
 }
 
 // Unknown is a metric that a load generator cannot tell, and why.

@@ -13,6 +13,9 @@ import (
 // notTold is a number of bytes that the format does not tell.
 const notTold = -1
 
+// longestTimeline is the longest window that is divided into slices.
+const longestTimeline = 24 * time.Hour
+
 // row is one request of a format that tells of each.
 type row struct {
 	begin    time.Time     // of the request, as the tool counts it
@@ -29,6 +32,8 @@ type rows struct {
 	span     experiment.Span // those which begin outside it are left out
 	intended bool            // begin is the intended start: latencies are known
 	connects bool            // opened is told
+	untimed  bool            // of some failures the tool does not tell how long they took
+	noClock  string          // why moments are told too vaguely for a window, and all that needs one; empty where they are not
 	list     []row
 	left     int // out
 }
@@ -51,13 +56,29 @@ func (r *rows) into(out *result) error {
 		return incomplete("it tells of no request")
 	}
 	begin, end := r.bounds()
+	if r.span.End.IsZero() && r.noClock == "" {
+		r.tail(out, end)
+	}
 	if !end.After(begin) {
 		return fmt.Errorf("all of its %d requests began and ended at one moment", len(r.list))
 	}
-	out.Window = end.Sub(begin)
+	if r.noClock == "" {
+		out.Begin, out.Window = begin, end.Sub(begin)
+	}
 	c := r.reduce(out, begin, end)
 	c.tell(out, r)
 	return c.distributions(out, r.intended)
+}
+
+// tail tells of the end of a window without bounds, in which nothing was sent: it
+// makes the rates lower than those that the tool kept.
+func (r *rows) tail(out *result, end time.Time) {
+	last := slices.MaxFunc(r.list, func(a, b row) int { return a.begin.Compare(b.begin) }).begin
+	first := slices.MinFunc(r.list, func(a, b row) int { return a.begin.Compare(b.begin) }).begin
+	sending, after := last.Sub(first), end.Sub(last)
+	if sending > 0 && after > sending/50 {
+		out.note("the window ends with the last response, %.3g s after the last request was sent: until then it sent %.4g/s", after.Seconds(), float64(len(r.list)-1)/sending.Seconds())
+	}
 }
 
 // bounds gives the window.
@@ -83,7 +104,7 @@ type reduced struct {
 	received, sent        int64 // bytes; notTold
 	okBytes, okRows       int64 // of successes that tell their bytes
 	connects              int64
-	busy                  time.Duration // of requests in flight, within the window
+	busy                  float64 // seconds of requests in flight, within the window
 	success, failureTimes load.Distribution
 }
 
@@ -92,14 +113,25 @@ func (r *rows) reduce(out *result, begin, end time.Time) *reduced {
 	slices.SortStableFunc(r.list, func(a, b row) int { return a.begin.Compare(b.begin) })
 	out.Total = experiment.Totals{Offered: int64(len(r.list)), Sent: int64(len(r.list)), Statuses: map[string]int64{}, Errors: map[string]int64{}}
 	out.Statuses, out.Errors = map[string]int64{}, map[string]int64{}
-	timeline := newSlices(begin, end)
+	var timeline *sliced
+	switch {
+	case r.noClock != "":
+	case end.Sub(begin) > longestTimeline:
+		out.note("the window is longer than %s: it is not divided into slices", longestTimeline)
+	default:
+		timeline = newSlices(begin, end)
+	}
 	for _, one := range r.list {
 		done := one.begin.Add(one.took)
-		c.count(out, one, done.Before(end))
-		timeline.add(one, done)
-		c.busy += overlap(one.begin, done, end)
+		c.count(out, one, done.Before(end) || r.noClock != "")
+		c.busy += overlap(one.begin, done, end).Seconds()
+		if timeline != nil {
+			timeline.add(one, done)
+		}
 	}
-	out.Series = append(out.Series, timeline.points()...)
+	if timeline != nil {
+		out.Series = append(out.Series, timeline.points()...)
+	}
 	return c
 }
 
@@ -165,25 +197,40 @@ func (c *reduced) bytes(one row) {
 // tell sets the metrics that are counts. What was offered is known only where the
 // intended starts are.
 func (c *reduced) tell(out *result, r *rows) {
+	out.set("requests_done", float64(c.ok+c.failed))
+	if c.ok+c.failed > 0 {
+		out.set("error_rate", float64(c.failed)/float64(c.ok+c.failed))
+	}
+	if c.okRows > 0 {
+		out.set("response_bytes", float64(c.okBytes)/float64(c.okRows))
+	}
+	if r.noClock != "" {
+		for _, m := range []string{"throughput", "offered", "sent", "in_flight", "bytes_sent", "bytes_received", "connects"} {
+			out.unknown(m, r.noClock)
+		}
+		return
+	}
+	c.rates(out, r)
+}
+
+// rates sets the metrics that are told by the window's length.
+func (c *reduced) rates(out *result, r *rows) {
 	seconds := out.Window.Seconds()
 	out.set("throughput", float64(c.ok)/seconds)
 	out.set("sent", float64(len(r.list))/seconds)
 	if r.intended {
 		out.set("offered", float64(len(r.list))/seconds)
 	}
-	out.set("requests_done", float64(c.ok+c.failed))
-	if c.ok+c.failed > 0 {
-		out.set("error_rate", float64(c.failed)/float64(c.ok+c.failed))
+	if r.untimed {
+		out.unknown("in_flight", "of some failures the tool does not tell how long they took")
+	} else {
+		out.set("in_flight", c.busy/seconds)
 	}
-	out.set("in_flight", c.busy.Seconds()/seconds)
 	if c.received != notTold {
 		out.set("bytes_received", float64(c.received)/seconds)
 	}
 	if c.sent != notTold {
 		out.set("bytes_sent", float64(c.sent)/seconds)
-	}
-	if c.okRows > 0 {
-		out.set("response_bytes", float64(c.okBytes)/float64(c.okRows))
 	}
 	if r.connects {
 		out.set("connects", float64(c.connects)/seconds)
