@@ -186,6 +186,7 @@ type Outcome struct {
 	Clocks        ClockCheck
 	Confirmations []Confirmation
 	Artifacts     []Artifact
+	Import        *Import // the file that it was made of, where it was measured elsewhere; else nil
 }
 
 // Observed gives the value of a metric in the measured window.
