@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -94,4 +95,22 @@ func (r *result) finish() experiment.LoadResult {
 		r.Unknown = append(r.Unknown, experiment.Unknown{Metric: m, Why: why})
 	}
 	return r.LoadResult
+}
+
+// coarse tells of the step in which a tool writes its times, where that hides
+// differences: it is a note above 1% of the median, and a warning above 10%.
+func (r *result) coarse(step time.Duration, prefix string) {
+	i := slices.IndexFunc(r.Observations, func(o experiment.Observation) bool { return o.Metric == prefix+"p50" })
+	if i < 0 {
+		return
+	}
+	median := r.Observations[i].Value
+	tell := r.note
+	switch share := step.Seconds() / median; {
+	case share <= 0.01:
+		return
+	case share > 0.1:
+		tell = r.warn
+	}
+	tell("its times are multiples of %s, and %sp50 is %.4g s: smaller differences do not show", step, prefix, median)
 }

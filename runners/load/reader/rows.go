@@ -16,6 +16,9 @@ const notTold = -1
 // longestTimeline is the longest window that is divided into slices.
 const longestTimeline = 24 * time.Hour
 
+// maxWindow is the longest window: moments that lie further apart are no times of one run.
+const maxWindow = 366 * 24 * time.Hour
+
 // row is one request of a format that tells of each.
 type row struct {
 	begin    time.Time     // of the request, as the tool counts it
@@ -25,6 +28,7 @@ type row struct {
 	received int64         // bytes of the response, head and body; notTold
 	sent     int64         // bytes of the request; notTold
 	opened   bool          // a connection was opened for it; see rows.connects
+	request  string        // its kind, as the tool names it; see byRequest
 }
 
 // rows gathers requests and reduces them as the built-in generator does.
@@ -32,6 +36,7 @@ type rows struct {
 	span     experiment.Span // those which begin outside it are left out
 	intended bool            // begin is the intended start: latencies are known
 	connects bool            // opened is told
+	partial  string          // why some requests have no row; what needs them all is then unknown
 	untimed  bool            // of some failures the tool does not tell how long they took
 	noClock  string          // why moments are told too vaguely for a window, and all that needs one; empty where they are not
 	list     []row
@@ -59,15 +64,21 @@ func (r *rows) into(out *result) error {
 	if r.span.End.IsZero() && r.noClock == "" {
 		r.tail(out, end)
 	}
-	if !end.After(begin) {
+	switch window := end.Sub(begin); {
+	case window <= 0:
 		return fmt.Errorf("all of its %d requests began and ended at one moment", len(r.list))
+	case window > maxWindow:
+		return fmt.Errorf("its requests lie %s apart, more than %s", window, maxWindow)
 	}
 	if r.noClock == "" {
 		out.Begin, out.Window = begin, end.Sub(begin)
 	}
 	c := r.reduce(out, begin, end)
 	c.tell(out, r)
-	return c.distributions(out, r.intended)
+	if err := c.distributions(out, r.intended, ""); err != nil {
+		return err
+	}
+	return r.byRequest(out, end)
 }
 
 // tail tells of the end of a window without bounds, in which nothing was sent: it
@@ -197,9 +208,12 @@ func (c *reduced) bytes(one row) {
 // tell sets the metrics that are counts. What was offered is known only where the
 // intended starts are.
 func (c *reduced) tell(out *result, r *rows) {
-	out.set("requests_done", float64(c.ok+c.failed))
-	if c.ok+c.failed > 0 {
-		out.set("error_rate", float64(c.failed)/float64(c.ok+c.failed))
+	if r.partial != "" {
+		for _, m := range []string{"sent", "requests_done", "error_rate", "in_flight"} {
+			out.unknown(m, r.partial)
+		}
+	} else {
+		c.done(out)
 	}
 	if c.okRows > 0 {
 		out.set("response_bytes", float64(c.okBytes)/float64(c.okRows))
@@ -213,17 +227,29 @@ func (c *reduced) tell(out *result, r *rows) {
 	c.rates(out, r)
 }
 
+// done sets the metrics of what was done.
+func (c *reduced) done(out *result) {
+	out.set("requests_done", float64(c.ok+c.failed))
+	if c.ok+c.failed > 0 {
+		out.set("error_rate", float64(c.failed)/float64(c.ok+c.failed))
+	}
+}
+
 // rates sets the metrics that are told by the window's length.
 func (c *reduced) rates(out *result, r *rows) {
 	seconds := out.Window.Seconds()
 	out.set("throughput", float64(c.ok)/seconds)
-	out.set("sent", float64(len(r.list))/seconds)
-	if r.intended {
-		out.set("offered", float64(len(r.list))/seconds)
+	if r.partial == "" {
+		out.set("sent", float64(out.Total.Sent)/seconds)
 	}
-	if r.untimed {
+	if r.intended {
+		out.set("offered", float64(out.Total.Offered)/seconds)
+	}
+	switch {
+	case r.partial != "":
+	case r.untimed:
 		out.unknown("in_flight", "of some failures the tool does not tell how long they took")
-	} else {
+	default:
 		out.set("in_flight", c.busy/seconds)
 	}
 	if c.received != notTold {
@@ -238,7 +264,7 @@ func (c *reduced) rates(out *result, r *rows) {
 }
 
 // distributions sets the quantiles that are known, and keeps their histograms.
-func (c *reduced) distributions(out *result, intended bool) error {
+func (c *reduced) distributions(out *result, intended bool, request string) error {
 	const notIntended = "the tool counts from the real send, and does not tell when a request should have begun"
 	type of struct {
 		prefix string
@@ -260,7 +286,7 @@ func (c *reduced) distributions(out *result, intended bool) error {
 		for _, q := range quantileNames() {
 			out.set(one.prefix+q.name, one.d.Quantile(q.q))
 		}
-		h, err := one.d.Encode(experiment.PhaseMeasure, "", one.kind)
+		h, err := one.d.Encode(experiment.PhaseMeasure, request, one.kind)
 		if err != nil {
 			return err
 		}
