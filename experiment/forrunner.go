@@ -8,10 +8,10 @@ import "slices"
 func (m *Matrix) ForRunner(name string) *Matrix {
 	out := *m
 	out.Runner = name
-	out.Subject = m.Subject.forRunner(name)
+	out.Subject, out.Load = m.Subject.forRunner(name), m.Load.forRunner(name)
 	out.Variants = make([]Variant, len(m.Variants))
 	for i, v := range m.Variants {
-		v.Subject = v.Subject.forRunner(name)
+		v.Subject, v.Load = v.Subject.forRunner(name), v.Load.forRunner(name)
 		out.Variants[i] = v
 	}
 	return &out
@@ -20,14 +20,27 @@ func (m *Matrix) ForRunner(name string) *Matrix {
 func (s Subject) forRunner(name string) Subject {
 	services := make([]ServiceSpec, len(s.Services))
 	for i, spec := range s.Services {
-		if name == RunnerProcess {
-			spec = spec.overridden()
-			spec.Container = ContainerSpec{} // what only containers have
-		}
-		spec.Process = nil
-		services[i] = spec
+		services[i] = spec.forRunner(name)
 	}
 	s.Services = services
+	return s
+}
+
+func (l LoadSpec) forRunner(name string) LoadSpec {
+	if l.External != nil {
+		external := *l.External
+		external.Service = external.Service.forRunner(name)
+		l.External = &external
+	}
+	return l
+}
+
+func (s ServiceSpec) forRunner(name string) ServiceSpec {
+	if name == RunnerProcess {
+		s = s.overridden()
+		s.Container = ContainerSpec{} // what only containers have
+	}
+	s.Process = nil
 	return s
 }
 

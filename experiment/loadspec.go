@@ -2,7 +2,9 @@ package experiment
 
 import "time"
 
-// LoadSpec declares the load. Exactly one of Closed, Open, Phases and None is set.
+// LoadSpec declares the load. Exactly one of Closed, Open, Phases, External and None is
+// set. With External there are no Requests, and Warmup and Measure say which part of its
+// run is the window; without Measure that reaches to its end.
 type LoadSpec struct {
 	None      bool          `json:"none,omitempty"`    // a study of starts and jobs: nothing is sent
 	Service   string        `json:"service,omitempty"` // the target: to: SERVICE:PORT
@@ -19,6 +21,7 @@ type LoadSpec struct {
 	Timeout   Template      `json:"timeout,omitzero"`
 	Connects  Template      `json:"connections,omitzero"` // empty: users (closed) or in_flight (open)
 	KeepAlive bool          `json:"keep_alive"`
+	External  *ExternalSpec `json:"external,omitempty"` // a load generator of others
 	At        Pos           `json:"-"`
 }
 

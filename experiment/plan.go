@@ -34,7 +34,7 @@ func (m *Matrix) Plan(c Cell) (CellPlan, error) {
 		if absent[s.Name] {
 			continue
 		}
-		service := r.service(s)
+		service := r.service(s, "subject.services."+s.Name)
 		service.Needs = slices.DeleteFunc(slices.Clone(s.Needs), func(n string) bool { return absent[n] })
 		if len(service.Needs) == 0 {
 			service.Needs = nil
@@ -214,8 +214,7 @@ func verbatim(s string) (string, error) { return s, nil }
 // maxReplicas bounds the copies of a service.
 const maxReplicas = 100
 
-func (r *resolver) service(s ServiceSpec) Service {
-	path := "subject.services." + s.Name
+func (r *resolver) service(s ServiceSpec, path string) Service {
 	out := Service{
 		Name: s.Name, Image: optional(r, s.Image, path+".image", verbatim),
 		Command: r.texts(s.Command, path+".command"), Env: r.named(s.Env, path+".env"), Ports: s.Ports, Role: s.Role,
@@ -226,7 +225,7 @@ func (r *resolver) service(s ServiceSpec) Service {
 		},
 		Confirm: r.steps(s.Confirm, path+".confirm"), Collect: r.collect(s.Collect, path+".collect"),
 		Container: r.container(s.Container, path+".container"), Volumes: s.Volumes,
-		Job: s.Job, JobWithin: s.JobWithin, Replicas: optional(r, s.Replicas, path+".replicas", upTo(maxReplicas)),
+		Job: s.Job, JobWithin: s.JobWithin, Output: s.Output, Replicas: optional(r, s.Replicas, path+".replicas", upTo(maxReplicas)),
 		Prepare: Preparation{Steps: r.steps(s.Prepare.Steps, path+".prepare"), Snapshot: s.Prepare.Snapshot},
 		Build:   r.build(s.Build, path+".build"),
 	}

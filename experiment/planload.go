@@ -19,6 +19,9 @@ func (r *resolver) load(l LoadSpec) Load {
 	if l.None {
 		return Load{None: true}
 	}
+	if l.External != nil {
+		return r.external(l)
+	}
 	out := Load{
 		Service: l.Service, Port: l.Port, KeepAlive: l.KeepAlive,
 		Requests: r.requests(l.Requests),

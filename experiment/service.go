@@ -53,6 +53,7 @@ type Service struct {
 	Prepare   Preparation
 	Collect   []Collect
 	Scrape    []Scrape
+	Output    string `json:",omitempty"` // absolute path of a file that the service writes; its directory is there under the process runner
 
 	// StopTimeout is how long a service may take after SIGTERM before it is
 	// killed; zero means the runner's default of 2 s.

@@ -36,6 +36,7 @@ type ServiceSpec struct {
 	Prepare   Preparation   `json:"prepare,omitzero"`
 	Collect   []Collect     `json:"collect,omitempty"`
 	Scrape    []Scrape      `json:"scrape,omitempty"`
+	Output    string        `json:"output,omitempty"` // absolute path of a file that it writes (of the generator, its result); ${file:PATH} gives its path
 	At        Pos           `json:"-"`
 }
 

@@ -170,6 +170,19 @@ func reservedNames() []string {
 	return []string{GeneratorName, LinkProxyName, EngineName, HostName, ConductorName}
 }
 
+// everyService lists the services in order of declaration, and the generator if it is
+// one of others.
+func (m *Matrix) everyService() []*ServiceSpec {
+	var all []*ServiceSpec
+	for i := range m.Subject.Services {
+		all = append(all, &m.Subject.Services[i])
+	}
+	if g := m.Load.generator(); g != nil {
+		all = append(all, g)
+	}
+	return all
+}
+
 // serviceNames lists the services in order of declaration.
 func (m *Matrix) serviceNames() []string {
 	var names []string

@@ -15,6 +15,10 @@ func (m *Matrix) checkLoad(f *faults) {
 		m.checkUnloaded(f)
 		return
 	}
+	if l.External != nil {
+		m.checkExternal(f)
+		return
+	}
 	if l.Service == "" {
 		f.lack("load", l.At, "load.to", "as in app:8080", "missing")
 	} else if m.checkPort(f, l.At, "load.to", l.Service, l.Port) {

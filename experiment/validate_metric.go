@@ -17,8 +17,8 @@ type taken struct {
 	points int // of its series in a run; of more than two, two
 }
 
-// Declared gives the metrics that the matrix itself brings: those of collect and
-// scrape, and those derived from others.
+// Declared gives the metrics that the matrix itself brings: those of collect, scrape and
+// extract, and those derived from others.
 func (m *Matrix) Declared() []Metric {
 	var out []Metric
 	for _, t := range m.brought() {
@@ -30,7 +30,7 @@ func (m *Matrix) Declared() []Metric {
 	return out
 }
 
-// brought lists the metrics that collect and scrape bring.
+// brought lists the metrics that collect, scrape and extract bring.
 func (m *Matrix) brought() []taken {
 	var out []taken
 	for _, s := range m.Subject.Services {
@@ -47,7 +47,8 @@ func (m *Matrix) brought() []taken {
 	for i, c := range m.Collect {
 		out = append(out, c.brings("", fmt.Sprintf("collect[%d]", i))...)
 	}
-	return out
+	_, own := m.Load.extracted()
+	return append(out, own...)
 }
 
 // brings names the metrics of a step of collect that is written under a service.
@@ -95,7 +96,11 @@ func (v view) checkMetrics(f *faults) {
 	}
 	at := Pos{File: v.Origin.File}
 	if v.Judge.Metric == "" {
-		f.lack("judge", at, "judge.metric", "as in SERVICE.ready_seconds", "missing: without load there is no throughput")
+		if v.Load.None {
+			f.lack("judge", at, "judge.metric", "as in SERVICE.ready_seconds", "missing: without load there is no throughput")
+		} else {
+			f.lack("load", at, "judge.metric", "name one of the values that it takes", "missing: load.extract takes no throughput")
+		}
 		return
 	}
 	err := v.checkMetric(v.Judge.Metric)
@@ -141,13 +146,19 @@ func requestSeries() []string {
 	return []string{"offered", "sent", "done", "failed", "dropped", "in_flight", "latency_p50", "latency_p99", "latency_max"}
 }
 
+// hasSeries reports whether the load tells of slices; that of others may, if its output
+// tells of each request.
+func (l *LoadSpec) hasSeries() bool {
+	return !l.None && (l.External == nil || len(l.External.Extract) == 0)
+}
+
 // checkExprUse is checkMetric for what an expression wants: where that is a series, there
 // must be one, of as many points.
 func (m *Matrix) checkExprUse(u exprUse) error {
 	if u.points == 0 {
 		return m.checkMetric(u.name)
 	}
-	if slices.Contains(requestSeries(), u.name) && !m.Load.None && (u.name != "dropped" || m.Load.Closed == nil) {
+	if slices.Contains(requestSeries(), u.name) && m.Load.hasSeries() && (u.name != "dropped" || m.Load.Closed == nil) {
 		return nil
 	}
 	brought := m.brought()
@@ -208,8 +219,11 @@ func (m *Matrix) checkMetric(name string) error {
 	case slices.Contains(names, n.Base):
 		return nil
 	case known:
-		return WithHint(fmt.Errorf("no good run of this matrix observes %s in the measured window", n.Base),
-			"observed are "+strings.Join(rest, ", ")+" and quantiles such as latency_p99")
+		hint := "observed are " + strings.Join(rest, ", ") + " and quantiles such as latency_p99"
+		if len(quantile) == 0 {
+			hint = "load.extract takes what is observed"
+		}
+		return WithHint(fmt.Errorf("no good run of this matrix observes %s in the measured window", n.Base), hint)
 	default:
 		for _, d := range m.Metrics {
 			names = append(names, d.Name)
@@ -282,6 +296,10 @@ func (m *Matrix) checkServiceMetric(phase, service, base string) error {
 func (m *Matrix) observedRequests() (rest, quantile []string) {
 	if m.Load.None {
 		return nil, nil
+	}
+	if x := m.Load.External; x != nil && len(x.Extract) > 0 {
+		known, _ := m.Load.extracted()
+		return known, nil
 	}
 	for _, r := range requestMetrics() {
 		if r.Name != "dropped" || m.Load.Closed == nil { // a user waits, and drops nothing

@@ -83,6 +83,10 @@ func (l *LoadSpec) texts() []text {
 		add(at+".for", p.For, forms{})
 		add(at+".ramp", p.Ramp, forms{})
 	}
+	if g := l.generator(); g != nil {
+		out = append(out, g.texts("load")...)
+		add("load.within", l.External.Within, forms{})
+	}
 	add("load.ramp", l.Ramp, forms{})
 	add("load.warmup", l.Warmup.For, forms{})
 	add("load.warmup.at_least", l.Warmup.AtLeast, forms{})
@@ -101,7 +105,7 @@ func (s *ServiceSpec) texts(path string) []text {
 		out = append(out, text{Template: t, path: at, service: s.Name, only: slices.Concat(s.Only, only), forms: fs})
 	}
 	add := func(at string, t Template, fs forms) { adder(at, t, fs, nil) }
-	own := forms{self: true, addr: true, file: true, env: true} // what the runner and the conductor fill in at launch
+	own := forms{self: s.Name != GeneratorName, addr: true, file: true, env: true} // what the runner and the conductor fill in at launch
 	body := func(at string, command []Template, env []EnvVar, files []FileSpec, limits LimitsSpec, ready *Step, confirm []Step) {
 		for i, c := range command {
 			add(fmt.Sprintf("%s.command[%d]", at, i), c, own)
@@ -292,19 +296,35 @@ func (m *Matrix) checkData(f *faults, t text, ref Ref) {
 // checkFile wants a path that the service declares: of its files, or below one of its
 // volumes.
 func (m *Matrix) checkFile(f *faults, t text, ref Ref) {
-	s := m.service(t.service)
+	s := m.launched(t.service)
 	switch {
 	case !t.forms.file || s == nil:
 		f.add(t.At, t.path, "", "%s may stand in command, env, files and steps of a service only", ref)
 	case !s.hasPath(ref.Name):
-		f.lack("subject.services."+s.Name, t.At, t.path, "declare it under files or volumes", "%s: service %s has no such file", ref, s.Name)
+		f.lack(s.part(), t.At, t.path, s.declares(), "%s: service %s has no such file", ref, s.Name)
 	}
 }
 
 func (s *ServiceSpec) hasPath(path string) bool {
 	of := func(f FileSpec) bool { return f.Path == path }
-	return slices.ContainsFunc(s.Files, of) || s.Process != nil && slices.ContainsFunc(s.Process.Files, of) ||
+	return path == s.Output && path != "" || slices.ContainsFunc(s.Files, of) || s.Process != nil && slices.ContainsFunc(s.Process.Files, of) ||
 		slices.ContainsFunc(s.Volumes, func(v Volume) bool { return path == v.Target || strings.HasPrefix(path, v.Target+"/") })
+}
+
+// part is the path at which the service is declared.
+func (s *ServiceSpec) part() string {
+	if s.Name == GeneratorName {
+		return "load"
+	}
+	return "subject.services." + s.Name
+}
+
+// declares says where a service names paths.
+func (s *ServiceSpec) declares() string {
+	if s.Name == GeneratorName {
+		return "declare it under files, or as output"
+	}
+	return "declare it under files or volumes"
 }
 
 func (m *Matrix) checkAddr(f *faults, t text, ref Ref) {
@@ -313,7 +333,12 @@ func (m *Matrix) checkAddr(f *faults, t text, ref Ref) {
 		f.add(t.At, t.path, "", "%s may stand in command, env, files and run of a service only", ref)
 	case ref.Name == t.service:
 		f.add(t.At, t.path, fmt.Sprintf("write ${self:%d}", ref.Port), "%s: a service does not address itself", ref)
-	case m.checkPort(f, t.At, t.path, ref.Name, ref.Port) && t.service != "" && !m.needs(t.service, ref.Name, map[string]bool{}):
+	case !m.checkPort(f, t.At, t.path, ref.Name, ref.Port):
+	case t.service == GeneratorName:
+		if m.service(ref.Name).Job {
+			f.add(t.At, t.path, "", "%s: service %s is a job: it has ended before the load begins", ref, ref.Name)
+		}
+	case t.service != "" && !m.needs(t.service, ref.Name, map[string]bool{}):
 		f.lack("subject.services", t.At, t.path, "add "+ref.Name+" to needs", "%s: %s may not be running yet", ref, ref.Name)
 	}
 }

@@ -6,9 +6,8 @@ import (
 
 // checkProcesses wants every service to be what the process runner can start.
 func (v view) checkProcesses(f *faults) {
-	for i := range v.Subject.Services {
-		s := &v.Subject.Services[i]
-		path := "subject.services." + s.Name
+	for _, s := range v.everyService() {
+		path := s.part()
 		const advice = "add process: {build: {go: DIR}} or process: {command: [...]}"
 		switch {
 		case s.Build == nil && !s.Image.IsZero():
@@ -53,8 +52,11 @@ func (s *ServiceSpec) checkLiteralPaths(f *faults, path string) {
 	for _, v := range s.Volumes {
 		paths = append(paths, v.Target)
 	}
+	if s.Output != "" {
+		paths = append(paths, s.Output)
+	}
 	for _, t := range s.texts(path) {
-		if !t.forms.self || strings.HasPrefix(t.path, path+".files.") {
+		if !t.forms.file || !t.forms.env || strings.HasPrefix(t.path, path+".files.") {
 			continue // nobody fills paths in, or a file that only names itself
 		}
 		text := t.Resolve(func(Ref) (string, bool) { return "\x00", true }).String()

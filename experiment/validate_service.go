@@ -113,6 +113,9 @@ func (s *ServiceSpec) checkPaths(f *faults, at string) {
 	for _, file := range s.Files {
 		check(file.At, at+".files."+file.Path, file.Path, "files")
 	}
+	if s.Output != "" {
+		check(s.At, at+".output", s.Output, "output")
+	}
 	for i, v := range s.Mounts {
 		check(v.At, at+".mounts["+strconv.Itoa(i)+"]", v.Target, "mounts")
 	}

@@ -41,7 +41,7 @@ func (v view) checkValues(f *faults, known []*FieldError) {
 // processes.
 func (v view) planned() []*Matrix {
 	out := []*Matrix{v.ForRunner(RunnerDocker)}
-	if slices.ContainsFunc(v.Subject.Services, func(s ServiceSpec) bool { return s.Process != nil }) {
+	if slices.ContainsFunc(v.everyService(), func(s *ServiceSpec) bool { return s.Process != nil }) {
 		out = append(out, v.ForRunner(RunnerProcess))
 	}
 	return out
@@ -62,9 +62,9 @@ func (v view) cellFaults(forms []*Matrix, c Cell) []*FieldError {
 		if seen[e.Error()] {
 			continue
 		}
-		for _, s := range v.Subject.Services {
-			if rest, ok := strings.CutPrefix(e.Path, "subject.services."+s.Name+"."); ok && s.Process != nil {
-				e.Path = "subject.services." + s.Name + ".process." + rest
+		for _, s := range v.everyService() {
+			if rest, ok := strings.CutPrefix(e.Path, s.part()+"."); ok && s.Process != nil {
+				e.Path = s.part() + ".process." + rest
 				break
 			}
 		}
@@ -77,16 +77,21 @@ func (v view) cellFaults(forms []*Matrix, c Cell) []*FieldError {
 func (m *Matrix) planFaults(c Cell) []*FieldError {
 	p, err := m.Plan(c)
 	f := faults{list: FieldErrors(err)}
-	subject, _ := m.in(c)
-	for _, s := range p.Services {
-		spec := subject.service(s.Name)
-		path := "subject.services." + s.Name
+	subject, load := m.in(c)
+	check := func(s Service, spec *ServiceSpec) {
+		path := spec.part()
 		if !spec.Limits.Memory.IsZero() && s.Limits.Memory < minMemory && s.Limits.Memory > 0 && !f.at(path+".limits.memory") {
 			f.add(spec.Limits.Memory.At, path+".limits.memory", "", "%d bytes are less than 6MiB", s.Limits.Memory)
 		}
 		if !spec.Image.IsZero() && (s.Image == "" || strings.ContainsAny(s.Image, " \t\n")) && !f.at(path+".image") {
 			f.add(spec.Image.At, path+".image", "as in redis:7", "%q names no image", s.Image)
 		}
+	}
+	for _, s := range p.Services {
+		check(s, subject.service(s.Name))
+	}
+	if p.Load.External != nil {
+		check(p.Load.External.Service, load.generator())
 	}
 	return f.list
 }

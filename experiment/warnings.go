@@ -53,13 +53,13 @@ func (m *Matrix) Warnings() []*Warning {
 // survivors finds what a run finds as the one before left it.
 func (m *Matrix) survivors() []*Warning {
 	var out []*Warning
-	for _, s := range m.Subject.Services {
+	for _, s := range m.everyService() {
 		for i, v := range s.Mounts {
 			err := fmt.Errorf("%s survives runs: what one of them writes there, the next one finds", v.Source)
 			if v.ReadOnly {
 				err = fmt.Errorf("%s survives runs, and is no part of what makes a sweep another", v.Source)
 			}
-			out = append(out, &Warning{CodeSurvivesRuns, FieldError{At: v.At, Path: fmt.Sprintf("subject.services.%s.mounts[%d]", s.Name, i), Err: err}})
+			out = append(out, &Warning{CodeSurvivesRuns, FieldError{At: v.At, Path: fmt.Sprintf("%s.mounts[%d]", s.part(), i), Err: err}})
 		}
 	}
 	return out
@@ -96,7 +96,7 @@ func (m *Matrix) outOfReach(factor int) []*Warning {
 		if p.Load.Closed != nil {
 			what = "users"
 		}
-		if !p.Load.None && n > most {
+		if !p.Load.None && p.Load.External == nil && n > most {
 			out = append(out, &Warning{CodeLevelOutOfReach, FieldError{
 				At:   fa.Levels[l].At,
 				Path: fmt.Sprintf("factors.%s.levels[%d]", fa.Name, l),
@@ -132,7 +132,7 @@ func (m *Matrix) confirmed(factor string) bool {
 				slices.ContainsFunc(s.Near, func(n Near) bool { return mentions(n.Value) })
 		})
 	}
-	inSubject := slices.ContainsFunc(m.texts(), func(t text) bool { return t.service != "" && mentions(t.Template) })
+	inSubject := slices.ContainsFunc(m.texts(), func(t text) bool { return t.service != "" && t.service != GeneratorName && mentions(t.Template) })
 	if !inSubject && !m.changes(factor, func(v Variant) bool { return HashJSON(v.Subject) != HashJSON(m.Subject) }) {
 		return true
 	}

@@ -19,10 +19,10 @@ import (
 )
 
 // TestGolden pins the normalised form, defaults filled in, and the identity, of a small
-// matrix and of one that has every key. A
+// matrix and of two that have every key between them. A
 // change of either makes other sweeps of the matrices that people have.
 func TestGolden(t *testing.T) {
-	for _, name := range []string{"base", "whole"} {
+	for _, name := range []string{"base", "whole", "external"} {
 		t.Run(name, func(t *testing.T) {
 			m := parse(t, string(readFile(t, "testdata/"+name+".yaml")))
 			got, err := json.MarshalIndent(m, "", "\t")

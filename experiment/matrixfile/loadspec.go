@@ -7,10 +7,14 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
+// shapeKeys are the fields of a load that says what ceteris' own generator sends, and
+// how.
+const shapeKeys = "request requests data closed open streams phases ramp timeout connections keep_alive"
+
 func loadShape() shape {
 	return shape{
-		known: words("to request requests data closed open streams phases ramp warmup measure timeout connections keep_alive"),
-		later: words("image command env files reader extract"),
+		known: words("to warmup measure " + shapeKeys),
+		later: words(externalKeys), // for who means one of them: with any, the load has another shape
 	}
 }
 
@@ -27,10 +31,11 @@ func (r *reader) load(v *value) experiment.LoadSpec {
 		r.oneOf(v, "", []string{noLoad}, nil)
 		return experiment.LoadSpec{None: true, At: v.at}
 	}
-	o := r.object(v, loadShape())
-	if !v.has("image") { // an external generator names its target itself
-		r.require(v, o, "to")
+	if isExternal(v) {
+		return r.external(v)
 	}
+	o := r.object(v, loadShape())
+	r.require(v, o, "to")
 	l.Service, l.Port = r.address(o["to"])
 	l.Requests = r.requests(v, o)
 	l.Data = r.data(o["data"])

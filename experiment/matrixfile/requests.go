@@ -34,7 +34,7 @@ func (r *reader) requests(v *value, o object) []experiment.RequestSpec {
 	switch {
 	case one != nil && all != nil:
 		r.faultAt(all, "put it into the list", "stands beside request")
-	case all == nil && !v.has("image"):
+	case all == nil:
 		r.require(v, o, "request")
 	}
 	var out []experiment.RequestSpec

@@ -91,9 +91,13 @@ func (r *reader) judge(v *value, load experiment.LoadSpec) experiment.Settings {
 
 func guardShape() shape { return shape{known: words("above")} }
 
-// mainMetric is what is compared where the matrix names nothing: nothing without load.
+// mainMetric is what is compared where the matrix names nothing: nothing without load,
+// and where no throughput is taken from its result.
 func mainMetric(l experiment.LoadSpec) string {
 	if l.None {
+		return ""
+	}
+	if l.External != nil && !l.External.Takes(experiment.DefaultMetric) {
 		return ""
 	}
 	for _, p := range l.Phases {

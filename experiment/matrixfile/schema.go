@@ -25,7 +25,7 @@ func Schema() ([]byte, error) {
 		"settings": mapOf(levelNameSchema()),
 		"only":     mapOf(anyOf(levelNameSchema(), listOf(levelNameSchema()))),
 		"service":  b.service(),
-		"load":     anyOf(enum(noLoad), b.load()),
+		"load":     anyOf(enum(noLoad), b.load(), b.external()),
 		"links":    listOf(b.object(linkShape(), words("from to"), nil)),
 		"closed":   b.object(closedShape(), words("users"), nil),
 		"open":     b.object(openShape(), words("rate"), fields{"arrivals": enum(arrivals()...), "when_full": enum(whenFull()...)}),
@@ -213,4 +213,23 @@ func (b *schemaBuilder) load() schema {
 		"measure":    textOr(b.object(measureShape(), words("requests"), nil)),
 		"keep_alive": truth(),
 	}), loadTexts())
+}
+
+// external is the load of a generator of others.
+func (b *schemaBuilder) external() schema {
+	program := func() fields {
+		return fields{
+			"build": ref("build"), "command": listOf(textSchema()), "env": mapOf(textSchema()), "files": mapOf(textSchema()), "limits": ref("limits"),
+		}
+	}
+	all := program()
+	maps.Copy(all, fields{
+		"container": b.container(), "mounts": listOf(textSchema()),
+		"process": b.object(externalProcessShape(), nil, program()),
+		"reader":  enum(experiment.OutputReaders()...),
+		"extract": oneOrList(b.object(extractShape(), nil, fields{
+			"json": mapOf(textSchema()), "csv": mapOf(textSchema()), "unit": enum(baseUnits()...), "better": enum(directions()...),
+		})),
+	})
+	return b.describe(b.object(externalShape(), nil, all), externalTexts())
 }

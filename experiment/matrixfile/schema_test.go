@@ -68,7 +68,7 @@ func instance(t *testing.T, src string) any {
 // TestSchemaAccepts: what the reader accepts, editors do not mark.
 func TestSchemaAccepts(t *testing.T) {
 	s := compiledSchema(t)
-	for _, file := range []string{"base", "whole", "language"} {
+	for _, file := range []string{"base", "whole", "external", "language"} {
 		if err := s.Validate(instance(t, string(readFile(t, "testdata/"+file+".yaml")))); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}

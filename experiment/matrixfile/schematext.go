@@ -85,3 +85,23 @@ func loadTexts() map[string]string {
 		"keep_alive":  "default true",
 	}
 }
+
+func externalTexts() map[string]string {
+	return map[string]string{
+		"to":        "SERVICE:PORT, which makes it the subject",
+		"image":     "image of another load generator, which is written like a service",
+		"build":     "built once a sweep: a Go package (go), or a Dockerfile's context",
+		"command":   "its arguments; ${addr:SERVICE:PORT} is the target",
+		"files":     "files by absolute path; ${file:PATH} gives their place under every runner",
+		"limits":    "cpus, memory, pids",
+		"container": "what only containers have, by compose's names",
+		"mounts":    "HOST:/PATH[:ro], relative to the matrix; they survive runs",
+		"process":   "what the process runner takes instead",
+		"reader":    "the tool whose output is read",
+		"extract":   "values that are taken out of an output that no reader knows",
+		"output":    "file that holds the result, by absolute path (default: its standard output)",
+		"within":    "it must have ended by then (default 10m beside warm-up and window)",
+		"warmup":    "time from its launch to the window (default 0s)",
+		"measure":   "length of the window (default: to its end)",
+	}
+}

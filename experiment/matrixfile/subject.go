@@ -34,20 +34,13 @@ func (r *reader) subject(v *value) experiment.Subject {
 }
 
 func (r *reader) service(f field) experiment.ServiceSpec {
-	s := experiment.ServiceSpec{Name: f.name, At: f.at}
 	o := r.object(f.value, serviceShape())
-	s.Image = r.template(o["image"], "")
-	s.Build = r.build(o["build"])
-	s.Command = r.templates(o["command"], `as in [redis-server, --save, ""]`)
-	s.Env = r.env(o["env"])
-	s.Files = r.files(o["files"])
+	s := r.program(o)
+	s.Name, s.At = f.name, f.at
 	s.Ports = r.ports(o["ports"])
 	s.Needs = r.list(o["needs"], "as in [redis]")
 	s.Ready = r.ready(o["ready"])
-	s.Limits = r.limits(o["limits"])
 	s.Role = experiment.ServiceRole(r.oneOf(o["role"], "", words("subject backing"), nil))
-	s.Container = r.container(o["container"])
-	s.Mounts = r.mounts(o["mounts"])
 	s.Volumes = r.volumes(o["volumes"])
 	s.Only = r.only(o["only"])
 	s.Job, s.JobWithin = r.job(o["job"])
@@ -56,18 +49,33 @@ func (r *reader) service(f field) experiment.ServiceSpec {
 	s.Confirm = r.confirm(o["confirm"])
 	s.Collect = r.collect(o["collect"])
 	s.Scrape = r.scrape(o["scrape"])
-	if o["process"] != nil {
-		s.Process = r.process(o["process"])
-	}
+	s.Process = r.process(o["process"], processShape())
 	return s
+}
+
+// program reads what is started, which services have in common with a load generator.
+func (r *reader) program(o object) experiment.ServiceSpec {
+	return experiment.ServiceSpec{
+		Image:     r.template(o["image"], ""),
+		Build:     r.build(o["build"]),
+		Command:   r.templates(o["command"], `as in [redis-server, --save, ""]`),
+		Env:       r.env(o["env"]),
+		Files:     r.files(o["files"]),
+		Limits:    r.limits(o["limits"]),
+		Container: r.container(o["container"]),
+		Mounts:    r.mounts(o["mounts"]),
+	}
 }
 
 func processShape() shape {
 	return shape{known: words("build command env files ready confirm limits")}
 }
 
-func (r *reader) process(v *value) *experiment.ProcessSpec {
-	o := r.object(v, processShape())
+func (r *reader) process(v *value, sh shape) *experiment.ProcessSpec {
+	if v == nil {
+		return nil
+	}
+	o := r.object(v, sh)
 	return &experiment.ProcessSpec{
 		Build:   r.build(o["build"]),
 		Command: r.templates(o["command"], `as in [server, --port, "${self:8080}"]`),
