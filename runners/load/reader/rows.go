@@ -13,6 +13,9 @@ import (
 // notTold is a number of bytes that the format does not tell.
 const notTold = -1
 
+// notIntended is why latencies are unknown.
+const notIntended = "the tool counts from the real send, and does not tell when a request should have begun"
+
 // longestTimeline is the longest window that is divided into slices.
 const longestTimeline = 24 * time.Hour
 
@@ -265,7 +268,6 @@ func (c *reduced) rates(out *result, r *rows) {
 
 // distributions sets the quantiles that are known, and keeps their histograms.
 func (c *reduced) distributions(out *result, intended bool, request string) error {
-	const notIntended = "the tool counts from the real send, and does not tell when a request should have begun"
 	type of struct {
 		prefix string
 		kind   experiment.HistogramKind

@@ -1,0 +1,138 @@
+package reader
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// vegetaGob reads the results of an attack. The decoder takes memory as the input
+// shows it is there: what holds lists and maps (bodies, heads) is skipped.
+func vegetaGob(data []byte, span experiment.Span) (*result, error) {
+	r := newVegetaRows("gob", span)
+	in := bytes.NewReader(data)
+	decoder := gob.NewDecoder(in)
+	for n := 1; ; n++ {
+		var v vegetaResult
+		at := in.Size() - int64(in.Len())
+		err := decoder.Decode(&v)
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return r.finish(incomplete("result %d, at byte %d, is cut off", n, at))
+		case errors.Is(err, io.EOF):
+			return r.finish(nil)
+		case err != nil:
+			return nil, fmt.Errorf("result %d, at byte %d, is none of vegeta: %s", n, at, quoteError(err))
+		}
+		if err := r.add(&v); err != nil {
+			return nil, fmt.Errorf("result %d, at byte %d: %w", n, at, err)
+		}
+	}
+}
+
+// quoteError is the text of an error that may hold much of the input.
+func quoteError(err error) string { return quote([]byte(err.Error())) }
+
+// vegetaJSON reads results as encode writes them in JSON, one a line.
+func vegetaJSON(data []byte, span experiment.Span) (*result, error) {
+	r := newVegetaRows("json", span)
+	for n := 1; len(data) > 0; n++ {
+		line, rest, whole := bytes.Cut(data, []byte("\n"))
+		data = rest
+		if !whole {
+			return r.finish(incomplete("line %d is cut off", n))
+		}
+		var v vegetaResult
+		if err := json.Unmarshal(line, &v); err != nil {
+			return nil, fmt.Errorf("line %d is no result of vegeta: %s", n, quote(line))
+		}
+		if err := r.add(&v); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	return r.finish(nil)
+}
+
+// Columns of vegeta's CSV, which has no header. Versions before 12.8 end with the
+// sequence number.
+const (
+	vegetaTimestamp = iota
+	vegetaCode
+	vegetaLatency
+	vegetaBytesOut
+	vegetaBytesIn
+	vegetaError
+	_ // body
+	vegetaAttack
+	vegetaSeq
+	vegetaColumns // at least
+)
+
+// vegetaCSVLine reports whether a line begins as one of the CSV does.
+func vegetaCSVLine(line []byte) bool {
+	fields := bytes.SplitN(line, []byte(","), vegetaError+1)
+	if len(fields) <= vegetaError {
+		return false
+	}
+	for _, one := range fields[:vegetaError] {
+		if _, err := strconv.ParseUint(string(one), 10, 64); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// vegetaCSV reads results as encode writes them in CSV.
+func vegetaCSV(data []byte, span experiment.Span) (*result, error) {
+	r := newVegetaRows("csv", span)
+	whole := bytes.HasSuffix(data, []byte("\n"))
+	in := csv.NewReader(bytes.NewReader(data))
+	in.FieldsPerRecord, in.ReuseRecord = -1, true
+	for {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return r.finish(nil)
+		}
+		if atEnd := in.InputOffset() >= int64(len(data)); atEnd && (!whole || err != nil) {
+			return r.finish(incomplete("its last line is cut off"))
+		}
+		if err != nil {
+			return nil, err
+		}
+		v, err := vegetaRecord(record)
+		if err == nil {
+			err = r.add(v)
+		}
+		if err != nil {
+			line, _ := in.FieldPos(0)
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+}
+
+func vegetaRecord(record []string) (*vegetaResult, error) {
+	if len(record) < vegetaColumns {
+		return nil, fmt.Errorf("it has %d columns, and the CSV of vegeta at least %d", len(record), vegetaColumns)
+	}
+	var numbers [vegetaColumns]int64
+	for _, column := range []int{vegetaTimestamp, vegetaCode, vegetaLatency, vegetaBytesOut, vegetaBytesIn, vegetaSeq} {
+		n, err := strconv.ParseInt(record[column], 10, 64)
+		if err != nil || n < 0 || column == vegetaCode && n > 999 {
+			return nil, fmt.Errorf("column %d holds %s", column+1, quote([]byte(record[column])))
+		}
+		numbers[column] = n
+	}
+	return &vegetaResult{
+		Attack: record[vegetaAttack], Seq: uint64(numbers[vegetaSeq]), Code: uint16(numbers[vegetaCode]),
+		Timestamp: time.Unix(0, numbers[vegetaTimestamp]), Latency: time.Duration(numbers[vegetaLatency]),
+		BytesOut: uint64(numbers[vegetaBytesOut]), BytesIn: uint64(numbers[vegetaBytesIn]), Error: record[vegetaError],
+	}, nil
+}
