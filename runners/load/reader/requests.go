@@ -39,7 +39,7 @@ func (r *rows) byRequest(out *result, end time.Time) error {
 func (r *rows) oneKind(out *result, name string, list []row, end time.Time) error {
 	of := newResult("", "")
 	of.Window = out.Window
-	of.Total = experiment.Totals{Offered: int64(len(list)), Sent: int64(len(list)), Statuses: map[string]int64{}, Errors: map[string]int64{}}
+	of.Total = experiment.Totals{Statuses: map[string]int64{}, Errors: map[string]int64{}}
 	of.Statuses, of.Errors = map[string]int64{}, map[string]int64{}
 	c := &reduced{}
 	for _, one := range list {
@@ -48,7 +48,7 @@ func (r *rows) oneKind(out *result, name string, list []row, end time.Time) erro
 		c.busy += overlap(one.begin, done, end).Seconds()
 	}
 	c.tell(of, r)
-	if err := c.distributions(of, r.intended, name); err != nil {
+	if err := c.distributions(of, r, name); err != nil {
 		return err
 	}
 	for _, o := range of.Observations {

@@ -16,6 +16,9 @@ const notTold = -1
 // notIntended is why latencies are unknown.
 const notIntended = "the tool counts from the real send, and does not tell when a request should have begun"
 
+// notTimed is why nothing is told that needs the times of failures.
+const notTimed = "of some failures the tool does not tell how long they took"
+
 // longestTimeline is the longest window that is divided into slices.
 const longestTimeline = 24 * time.Hour
 
@@ -32,12 +35,15 @@ type row struct {
 	sent     int64         // bytes of the request; notTold
 	opened   bool          // a connection was opened for it; see rows.connects
 	request  string        // its kind, as the tool names it; see byRequest
+	late     time.Duration // from begin, the intended start, to the real send; see rows.paced
+	dropped  bool          // it was due at begin, and never sent
 }
 
 // rows gathers requests and reduces them as the built-in generator does.
 type rows struct {
 	span     experiment.Span // those which begin outside it are left out
 	intended bool            // begin is the intended start: latencies are known
+	paced    bool            // late and dropped are told; intended as well
 	connects bool            // opened is told
 	partial  string          // why some requests have no row; what needs them all is then unknown
 	untimed  bool            // of some failures the tool does not tell how long they took
@@ -78,7 +84,7 @@ func (r *rows) into(out *result) error {
 	}
 	c := r.reduce(out, begin, end)
 	c.tell(out, r)
-	if err := c.distributions(out, r.intended, ""); err != nil {
+	if err := c.distributions(out, r, ""); err != nil {
 		return err
 	}
 	return r.byRequest(out, end)
@@ -120,12 +126,13 @@ type reduced struct {
 	connects              int64
 	busy                  float64 // seconds of requests in flight, within the window
 	success, failureTimes load.Distribution
+	service, lateness     load.Distribution // where they are told: successes from the real send, and all
 }
 
 func (r *rows) reduce(out *result, begin, end time.Time) *reduced {
 	c := &reduced{}
 	slices.SortStableFunc(r.list, func(a, b row) int { return a.begin.Compare(b.begin) })
-	out.Total = experiment.Totals{Offered: int64(len(r.list)), Sent: int64(len(r.list)), Statuses: map[string]int64{}, Errors: map[string]int64{}}
+	out.Total = experiment.Totals{Statuses: map[string]int64{}, Errors: map[string]int64{}}
 	out.Statuses, out.Errors = map[string]int64{}, map[string]int64{}
 	var timeline *sliced
 	switch {
@@ -158,6 +165,12 @@ func overlap(begin, done, end time.Time) time.Duration {
 }
 
 func (c *reduced) count(out *result, one row, inside bool) {
+	out.Total.Offered++
+	if one.dropped {
+		out.Total.Dropped++
+		return
+	}
+	out.Total.Sent++
 	tally := func(m map[string]int64, key string) {
 		if key != "" {
 			m[key]++
@@ -176,10 +189,12 @@ func (c *reduced) count(out *result, one row, inside bool) {
 	if one.failure == "" {
 		out.Total.OK++
 		c.success.Add(one.took)
+		c.service.Add(one.took - one.late)
 	} else {
 		out.Total.Failed++
 		c.failureTimes.Add(one.took)
 	}
+	c.lateness.Add(one.late)
 	if !inside {
 		return
 	}
@@ -248,10 +263,13 @@ func (c *reduced) rates(out *result, r *rows) {
 	if r.intended {
 		out.set("offered", float64(out.Total.Offered)/seconds)
 	}
+	if r.paced {
+		out.set("dropped", float64(out.Total.Dropped)/float64(out.Total.Offered))
+	}
 	switch {
 	case r.partial != "":
 	case r.untimed:
-		out.unknown("in_flight", "of some failures the tool does not tell how long they took")
+		out.unknown("in_flight", notTimed)
 	default:
 		out.set("in_flight", c.busy/seconds)
 	}
@@ -267,18 +285,22 @@ func (c *reduced) rates(out *result, r *rows) {
 }
 
 // distributions sets the quantiles that are known, and keeps their histograms.
-func (c *reduced) distributions(out *result, intended bool, request string) error {
+func (c *reduced) distributions(out *result, r *rows, request string) error {
 	type of struct {
 		prefix string
 		kind   experiment.HistogramKind
 		d      *load.Distribution
 	}
-	all := []of{{"service_time_", experiment.HistogramServiceTime, &c.success}}
-	if intended {
-		all = append(all, of{"latency_", experiment.HistogramSuccess, &c.success}, of{"failed_latency_", experiment.HistogramFailure, &c.failureTimes})
-	} else {
+	all := []of{{"service_time_", experiment.HistogramServiceTime, &c.service}}
+	switch {
+	case !r.intended:
 		out.unknownAll("latency_", notIntended)
 		out.unknownAll("failed_latency_", notIntended)
+	case r.untimed:
+		all = append(all, of{"latency_", experiment.HistogramSuccess, &c.success})
+		out.unknownAll("failed_latency_", notTimed)
+	default:
+		all = append(all, of{"latency_", experiment.HistogramSuccess, &c.success}, of{"failed_latency_", experiment.HistogramFailure, &c.failureTimes})
 	}
 	for _, one := range all {
 		if one.d.Count() == 0 {
@@ -294,8 +316,11 @@ func (c *reduced) distributions(out *result, intended bool, request string) erro
 		}
 		out.Histograms = append(out.Histograms, h)
 	}
-	if intended {
+	if r.intended {
 		out.set("latency_count", float64(c.success.Count()))
+	}
+	if r.paced && c.lateness.Count() > 0 {
+		out.set("lateness_p99", c.lateness.Quantile(0.99))
 	}
 	return nil
 }

@@ -38,7 +38,10 @@ func (s *sliced) at(moment time.Time) *slice {
 }
 
 func (s *sliced) add(one row, done time.Time) {
-	if b := s.at(one.begin); b != nil {
+	if one.dropped {
+		return
+	}
+	if b := s.at(one.begin.Add(one.late)); b != nil {
 		b.sent++
 	}
 	e := s.at(done)
@@ -50,7 +53,7 @@ func (s *sliced) add(one row, done time.Time) {
 		e.failed++
 		return
 	}
-	e.times = append(e.times, one.took)
+	e.times = append(e.times, one.took-one.late)
 }
 
 // points gives the series, named as those of the built-in generator. The times in it
