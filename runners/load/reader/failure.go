@@ -11,6 +11,8 @@ const (
 	failEOF      = "eof"
 	failProtocol = "protocol"
 	failStatus   = "status"
+	failBody     = "body"
+	failTLS      = "tls"
 	failOther    = "other" // the tool does not say what it was, or nothing that is known here
 )
 
@@ -26,8 +28,8 @@ func failureOfGo(text string) string {
 		{"EOF", failEOF},
 		{"server closed", failEOF},
 		{"connection broken", failEOF},
-		{"tls:", failConnect},
-		{"x509:", failConnect},
+		{"tls:", failTLS},
+		{"x509:", failTLS},
 		{"no such host", failConnect},
 		{"lookup ", failConnect},
 		{"dial ", failConnect},
