@@ -22,6 +22,10 @@ type details struct {
 	Confirmations []experiment.Confirmation  `json:"confirmations,omitempty"`
 }
 
+func detailsOf(o experiment.Outcome) details {
+	return details{Statuses: o.Result.Statuses, Errors: o.Result.Errors, Exits: o.Exits, Confirmations: o.Confirmations}
+}
+
 // EndRun stores a run that is over and all that belongs to it in one
 // transaction: a crash leaves the whole run or nothing of it. A run ends once.
 // What the generator told (o.Result) is stored with what stands in
@@ -33,27 +37,32 @@ func (d *DB) EndRun(ctx context.Context, o experiment.Outcome, findings []experi
 		if err != nil {
 			return err
 		}
-		if err := insertObservations(ctx, tx, o); err != nil {
-			return err
-		}
-		if err := insertSeries(ctx, tx, o); err != nil {
-			return err
-		}
-		if err := insertHistograms(ctx, tx, o.Run.ID, o.Result.Histograms); err != nil {
-			return err
-		}
-		if err := insertArtifacts(ctx, tx, o.Run.ID, o.Artifacts); err != nil {
-			return err
-		}
-		for _, f := range findings {
-			if err := insertFinding(ctx, tx, "run", findingOn{sweep, o.Run.ID, cell}, f); err != nil {
-				return err
-			}
-		}
-		return nil
+		return insertOutcome(ctx, tx, findingOn{sweep, o.Run.ID, cell}, o, findings)
 	})
 	if err != nil {
 		return fmt.Errorf("store run %d: %w", o.Run.ID, err)
+	}
+	return nil
+}
+
+// insertOutcome stores what belongs to a run, beside its row.
+func insertOutcome(ctx context.Context, tx *sql.Tx, on findingOn, o experiment.Outcome, findings []experiment.Finding) error {
+	if err := insertObservations(ctx, tx, o); err != nil {
+		return err
+	}
+	if err := insertSeries(ctx, tx, o); err != nil {
+		return err
+	}
+	if err := insertHistograms(ctx, tx, o.Run.ID, o.Result.Histograms); err != nil {
+		return err
+	}
+	if err := insertArtifacts(ctx, tx, o.Run.ID, o.Artifacts); err != nil {
+		return err
+	}
+	for _, f := range findings {
+		if err := insertFinding(ctx, tx, "run", on, f); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -69,7 +78,7 @@ func (d *DB) endRunRow(ctx context.Context, tx *sql.Tx, o experiment.Outcome) (s
 		from = "state IN ('pending', 'running')"
 	default: // the schema refuses what is no state
 	}
-	texts, err := jsonTexts(details{Statuses: o.Result.Statuses, Errors: o.Result.Errors, Exits: o.Exits, Confirmations: o.Confirmations})
+	texts, err := jsonTexts(detailsOf(o))
 	if err != nil {
 		return 0, 0, err
 	}

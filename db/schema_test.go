@@ -99,7 +99,7 @@ func TestViewsAreListedWithTheirComments(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}
-	want := []string{"comparison_table", "comparisons", "confidence_intervals", "excluded_runs", "ladder", "masking", "observations", "run_metrics", "series"}
+	want := []string{"comparison_table", "comparisons", "confidence_intervals", "excluded_runs", "imported_runs", "ladder", "masking", "observations", "run_metrics", "series"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}

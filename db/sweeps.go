@@ -124,14 +124,18 @@ func insertCell(ctx context.Context, tx *sql.Tx, sweep int64, position int, c ex
 	if err != nil {
 		return 0, err
 	}
+	return id, insertCellSettings(ctx, tx, id, c)
+}
+
+func insertCellSettings(ctx context.Context, tx *sql.Tx, id int64, c experiment.Cell) error {
 	for i, s := range c.Settings {
 		_, err := tx.ExecContext(ctx, `INSERT INTO cell_settings (cell, position, factor, level, off) VALUES (?, ?, ?, ?, ?)`,
 			id, i, s.Factor, s.Level, slices.Contains(c.Off, s))
 		if err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return id, nil
+	return nil
 }
 
 func insertLadder(ctx context.Context, tx *sql.Tx, sweep int64, position int, l experiment.Ladder, cells []experiment.Cell) error {
