@@ -9,11 +9,9 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// TestDataSurvivesMigration: what a file of the second version holds is there
-// afterwards, in the views and tables that are asked for it.
-func TestDataSurvivesMigration(t *testing.T) {
-	ctx := t.Context()
-	path := testPath(t)
+// older makes a file of an older version, and fills it.
+func older(t *testing.T, path string, version int64, data string) {
+	t.Helper()
 	p := pool(path, writePragmas, false)
 	defer p.Close()
 	files, err := fs.Sub(migrationFiles, "migrations")
@@ -24,10 +22,45 @@ func TestDataSurvivesMigration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.UpTo(ctx, 2); err != nil {
+	if _, err := m.UpTo(t.Context(), version); err != nil {
 		t.Fatal(err)
 	}
-	_, err = p.ExecContext(ctx, `
+	if _, err := p.ExecContext(t.Context(), data); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMigrationForImports: a file of the sixth version takes runs that were measured
+// elsewhere, and what it holds stays.
+func TestMigrationForImports(t *testing.T) {
+	path := testPath(t)
+	older(t, path, 6, `
+		INSERT INTO identity VALUES (1, 'abc', 1);
+		INSERT INTO sweeps (id, hash, serial, name, question, runner, seed, rounds, matrix, source, file, sha256, settings, placement, host, began)
+		VALUES (1, 'h', 1, 'demo', '', 'process', '1', 1, '{}', '', '', '', '{}', '{}', '{}', 1);
+		INSERT INTO cells (id, sweep, position, key, stage, role, condition, label) VALUES (1, 1, 0, 'b', 'main', 'baseline', '', 'baseline');
+		INSERT INTO runs (id, sweep, cell, round, attempt, seq, state, reason, config_hash) VALUES (1, 1, 1, 1, 1, 1, 'ok', '', '');
+		INSERT INTO quantities VALUES (1, 'throughput', 'measure', '1/s');
+		INSERT INTO observed VALUES (1, 1, 2.5)`)
+	d := openAt(t, path)
+	mustImport(t, d, given{"pool=8", 1, "a"})
+	for q, want := range map[string][]string{
+		`SELECT sweep || label || state || value FROM run_metrics ORDER BY run`: {"1baselineok2.5", "2pool=8ok1.0"},
+		`SELECT run || file FROM imported_runs`:                                 {"2a"},
+		`SELECT integrity_check FROM pragma_integrity_check`:                    {"ok"},
+		`SELECT count(*) FROM pragma_foreign_key_check`:                         {"0"},
+	} {
+		if diff := cmp.Diff(want, texts(t, d, q)); diff != "" {
+			t.Errorf("%s: %s", q, diff)
+		}
+	}
+}
+
+// TestDataSurvivesMigration: what a file of the second version holds is there
+// afterwards, in the views and tables that are asked for it.
+func TestDataSurvivesMigration(t *testing.T) {
+	path := testPath(t)
+	older(t, path, 2, `
 		INSERT INTO identity VALUES (1, 'abc', 1);
 		INSERT INTO sweeps VALUES (1, 'h', 1, 'demo', '', 'process', '1', 1, '{}', '', '', '', '{}', '{}', '{}', 1);
 		INSERT INTO factors VALUES (1, 0, 'pool', '');
@@ -43,9 +76,6 @@ func TestDataSurvivesMigration(t *testing.T) {
 		INSERT INTO analyses VALUES (1, 1, 1, 1, '[]', 'hash', 'v1');
 		INSERT INTO comparisons VALUES (1, 2, 'throughput', 0, 'ratio', 2, 1, 3, 0.95, 1, 3, 0.1, 0.2, 3, 'own', 'better', 'why', 'proven', 4, '["Noisy"]', 'final', 'hash', 'v1');
 		INSERT INTO findings (sweep, judged, code, severity, service, metric, message) VALUES (1, 'sweep', 'spread', 'note', '', '', '')`)
-	if err != nil {
-		t.Fatal(err)
-	}
 	d := openAt(t, path)
 	for q, want := range map[string][]string{
 		`SELECT run || ' ' || service || ' ' || metric || ' ' || at_ms || ' ' || value FROM series ORDER BY run, service, metric, at_ms`: {
