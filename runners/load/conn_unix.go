@@ -11,6 +11,9 @@ import (
 // holds bytes that nobody asked for. It costs one system call and never waits.
 // Without this a request could be sent into a connection that is already gone.
 func closedByPeer(c net.Conn) bool {
+	if over, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = over.NetConn() // below TLS, where no server speaks unasked but to take leave
+	}
 	sc, ok := c.(syscall.Conn)
 	if !ok {
 		return false

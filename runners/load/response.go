@@ -14,10 +14,14 @@ type malformed string
 
 func (m malformed) Error() string { return string(m) }
 
+func (malformed) kind() string { return kindProtocol }
+
 // oversized is a response with too much around its body.
 type oversized string
 
 func (o oversized) Error() string { return string(o) }
+
+func (oversized) kind() string { return kindTooLarge }
 
 const (
 	errStatusLine    = malformed("the response does not begin with a status line of HTTP/1")
@@ -193,6 +197,8 @@ func (f *framer) take(line []byte, more bool) error {
 		}
 		f.held = append(append(f.held, ' '), trim(line)...)
 		return nil
+	case bytes.IndexByte(line, ':') < 0:
+		return errField // whatever follows
 	case more:
 		f.held = append(f.held, trim(line)...)
 		return nil
