@@ -5,7 +5,7 @@ import "github.com/ceteris/ceteris/experiment"
 // All gives the reader of each tool, by its name in a matrix and on the command line.
 func All() map[string]experiment.OutputReader {
 	out := map[string]experiment.OutputReader{}
-	for _, t := range []tool{vegeta()} {
+	for _, t := range []tool{k6(), vegeta()} {
 		out[t.name] = t
 	}
 	return out

@@ -42,8 +42,7 @@ type vegetaSum struct {
 func vegetaJSONReport(data []byte, span experiment.Span) (*result, error) {
 	var v vegetaReport
 	if err := json.Unmarshal(data, &v); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) && syntax.Offset >= int64(len(data)) {
+		if cutJSON(data, err) {
 			return nil, incomplete("the report is cut off")
 		}
 		return nil, fmt.Errorf("it is no report of vegeta: %s", quoteError(err))
