@@ -30,7 +30,7 @@ type External struct {
 // Takes reports whether the metric is taken from the result, which may hold any where a
 // reader knows it.
 func (x *ExternalSpec) Takes(metric string) bool {
-	return len(x.Extract) == 0 || slices.ContainsFunc(x.Extract, func(s Step) bool { return slices.Contains(s.takes(), metric) })
+	return len(x.Extract) == 0 || slices.ContainsFunc(x.Extract, func(s Step) bool { return slices.Contains(s.Takes(), metric) })
 }
 
 // OutputReaders are the names of the tools whose output is read, sorted.
@@ -101,7 +101,7 @@ func (m *Matrix) checkExternal(f *faults) {
 // checkTaking checks what one way of reading takes from the result.
 func (m *Matrix) checkTaking(f *faults, s *Step, path string, taken map[string]bool) {
 	checkExtracts(f, placedStep{Step: s, path: path, why: forCollect})
-	names := s.takes()
+	names := s.Takes()
 	if len(names) == 0 && !f.at(path+".regex") {
 		f.lack(path, s.At, path, `as in json: {throughput: .rate}`, "takes no value")
 	}
@@ -140,7 +140,7 @@ func (l *LoadSpec) extracted() (known []string, own []taken) {
 		return nil, nil
 	}
 	for i, s := range l.External.Extract {
-		for _, name := range s.takes() {
+		for _, name := range s.Takes() {
 			if _, is := requestMetric(name); is {
 				known = append(known, name)
 				continue

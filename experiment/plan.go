@@ -21,6 +21,15 @@ type CellPlan struct {
 	Metrics  []Derived
 }
 
+// Launched lists the services, and the generator if it is one of others.
+func (p CellPlan) Launched() []Service {
+	all := slices.Clone(p.Services)
+	if p.Load.External != nil {
+		all = append(all, p.Load.External.Service)
+	}
+	return all
+}
+
 // Plan resolves one cell of the matrix. Errors are *FieldError, joined.
 func (m *Matrix) Plan(c Cell) (CellPlan, error) {
 	subject, load := m.in(c)

@@ -64,7 +64,7 @@ func (c Collect) brings(prefix, path string) []taken {
 		points = 2
 	}
 	var out []taken
-	for _, name := range c.takes() {
+	for _, name := range c.Takes() {
 		out = append(out, taken{prefix + name, c.Unit, c.Better, path, c.At, points})
 	}
 	return out

@@ -175,7 +175,7 @@ func (m *Matrix) checkStep(f *faults, p placedStep) {
 		checkAsked(f, p, s, what[0])
 		m.checkRuns(f, p)
 	}
-	if st := p.Step; what[0] == "port" && (!st.Has.IsZero() || len(st.takes()) > 0 || len(st.Is)+len(st.Near) > 0) {
+	if st := p.Step; what[0] == "port" && (!st.Has.IsZero() || len(st.Takes()) > 0 || len(st.Is)+len(st.Near) > 0) {
 		f.add(p.At, p.path, "", "port gives no answer in which something could be expected")
 	}
 	if p.Times != 0 && what[0] != "log" {
@@ -247,8 +247,8 @@ func checkHTTP(f *faults, s *ServiceSpec, t Template, path string) {
 	}
 }
 
-// takes lists the names of the values that a step takes from the answer.
-func (s *Step) takes() []string {
+// Takes lists the names of the values that a step takes from the answer.
+func (s *Step) Takes() []string {
 	var out []string
 	for _, e := range slices.Concat(s.JSON, s.CSV) {
 		out = append(out, e.Name)
@@ -301,7 +301,7 @@ func checkExtracts(f *faults, p placedStep) {
 // checkExpectations wants every value that is taken to be expected, and the other way
 // round.
 func checkExpectations(f *faults, p placedStep) {
-	names := p.takes()
+	names := p.Takes()
 	wanted := map[string]bool{}
 	expect := func(field, name string) {
 		wanted[name] = true
@@ -335,7 +335,7 @@ func checkExpectations(f *faults, p placedStep) {
 
 // checkCollect checks when a step is asked, and what becomes of its answer.
 func checkCollect(f *faults, c *Collect, path string) {
-	names := c.takes()
+	names := c.Takes()
 	if len(names) == 0 && c.Keep == "" && !f.at(path) {
 		f.lack(path, c.At, path, "as in json: {hits: .hits} or keep: NAME", "takes no value and keeps nothing")
 	}

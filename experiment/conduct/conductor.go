@@ -24,6 +24,7 @@ type Conductor struct {
 	Runner    experiment.Runner
 	Probes    []experiment.Probe
 	Reader    experiment.LoadReader
+	Readers   map[string]experiment.OutputReader // of other load generators, by the names of experiment.OutputReaders
 	Judge     experiment.Judge
 	Analyst   experiment.Analyst
 	Store     experiment.Store

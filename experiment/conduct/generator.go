@@ -14,9 +14,12 @@ import (
 // bound them to 128 KiB, all of them together to a little more.
 const mostInEnv = 32 << 10
 
-// generator describes the load generator as a service. It holds on after its
+// generator describes the load generator as a service. Ceteris' own holds on after its
 // result, until its counters are read and it is stopped.
 func (s *sweep) generator(l experiment.Load) experiment.Service {
+	if l.External != nil {
+		return l.External.Service
+	}
 	spec, err := json.Marshal(l)
 	if err != nil {
 		panic("conduct: load: " + err.Error()) // a broken invariant: plain data only

@@ -42,13 +42,15 @@ func (r *oneRun) lastWords(ctx context.Context, service string) string {
 	return "; it said: " + last
 }
 
-// keepLogs takes the first and last part of every service's log. The generator's
-// output is the result itself and is kept only where it gave none.
+// keepLogs takes the first and last part of every service's log. The output of ceteris'
+// own generator is the result itself and is kept only where it gave none; that of
+// another one is kept by itself.
 func (r *oneRun) keepLogs(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	for _, name := range slices.Sorted(maps.Keys(r.began)) {
 		proc, ok := r.proc(name)
-		if !ok || name == experiment.GeneratorName && r.outcome.Result.Window > 0 {
+		own := name == experiment.GeneratorName && r.plan.Load.External == nil
+		if !ok || own && r.outcome.Result.Window > 0 {
 			continue
 		}
 		body, full, err := ends(ctx, proc)
@@ -56,10 +58,17 @@ func (r *oneRun) keepLogs(ctx context.Context) {
 			r.Log.Warn("log not kept", "run", r.outcome.Run.ID, "service", name, "err", err)
 			continue
 		}
-		if len(body) > 0 {
+		if len(body) > 0 && !r.isOutput(name, full) {
 			r.outcome.Artifacts = append(r.outcome.Artifacts, experiment.Artifact{Service: name, Name: "log", Body: body, Full: full})
 		}
 	}
+}
+
+// isOutput reports whether a log is nothing but the output that was kept.
+func (r *oneRun) isOutput(name string, full int64) bool {
+	return name == experiment.GeneratorName && slices.ContainsFunc(r.outcome.Artifacts, func(a experiment.Artifact) bool {
+		return a.Service == name && a.Name == outputName && a.Full == full
+	})
 }
 
 // ends gives what is kept of a log, and its whole length if that is known.
@@ -75,43 +84,52 @@ func ends(ctx context.Context, p experiment.Proc) (body []byte, full int64, err 
 	if err != nil {
 		return nil, 0, err
 	}
+	return joined(e), e.Full, nil
+}
+
+// joined is what is kept of a text, with a mark where something was left out.
+func joined(e experiment.LogEnds) []byte {
 	if e.Cut {
 		e.Head = append(e.Head, experiment.CutMark...)
 	}
-	return append(e.Head, e.Tail...), e.Full, nil
+	return append(e.Head, e.Tail...)
 }
 
 // readEnds reads the whole log for its ends.
-func readEnds(ctx context.Context, p experiment.Proc) (e experiment.LogEnds, err error) {
+func readEnds(ctx context.Context, p experiment.Proc) (experiment.LogEnds, error) {
 	logs, err := p.Logs(ctx, false)
 	if err != nil {
-		return e, err
+		return experiment.LogEnds{}, err
 	}
 	defer logs.Close()
-	e.Head, err = io.ReadAll(io.LimitReader(logs, logKeep))
-	if err != nil {
-		return e, err
+	var kept endsKeeper
+	_, err = io.Copy(&kept, logs)
+	return kept.ends(), err
+}
+
+// endsKeeper keeps the beginning and the end of what is written to it, logKeep bytes of
+// each.
+type endsKeeper struct {
+	head, tail []byte // tail is cut now and then
+	full       int64
+}
+
+// Write implements io.Writer.
+func (k *endsKeeper) Write(b []byte) (int, error) {
+	n := len(b)
+	k.full += int64(n)
+	first := min(logKeep-len(k.head), n)
+	k.head, b = append(k.head, b[:first]...), b[first:]
+	k.tail = append(k.tail, b...)
+	if len(k.tail) > 2*logKeep {
+		k.tail = append(k.tail[:0], k.tail[len(k.tail)-logKeep:]...)
 	}
-	e.Full = int64(len(e.Head))
-	var older, newer []byte // the tail is within the last two blocks
-	for {
-		block := make([]byte, logKeep)
-		n, err := io.ReadFull(logs, block)
-		if n > 0 {
-			e.Full += int64(n)
-			older, newer = newer, block[:n]
-		}
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			break
-		}
-		if err != nil {
-			return e, err
-		}
-	}
-	tail := append(older, newer...)
-	e.Tail = tail[max(len(tail)-logKeep, 0):]
-	e.Cut = e.Full > int64(len(e.Head)+len(e.Tail))
-	return e, nil
+	return n, nil
+}
+
+func (k *endsKeeper) ends() experiment.LogEnds {
+	tail := k.tail[max(len(k.tail)-logKeep, 0):]
+	return experiment.LogEnds{Head: k.head, Tail: tail, Full: k.full, Cut: k.full > int64(len(k.head)+len(tail))}
 }
 
 // measureLogs counts what each service wrote in the window, by request done. It

@@ -47,15 +47,7 @@ func (r *oneRun) load(ctx context.Context) error {
 			return
 		}
 		begins, ends := window.of(e)
-		r.counters.mark(ctx, e)
-		probes.mark(e.Phase, begins, ends)
-		// Last, so that the work of answering is not counted in the window that has ended.
-		if begins {
-			collect.begin(ctx, e.At)
-		}
-		if ends {
-			collect.end(ctx, e.At)
-		}
+		r.phase(ctx, probes, collect, e, begins, ends)
 	})
 	r.keep(result)
 	if err := r.verify(ctx, err); err != nil {
@@ -67,6 +59,19 @@ func (r *oneRun) load(ctx context.Context) error {
 	}
 	r.measureLogs(ctx)
 	return r.endProbes(ctx, probes)
+}
+
+// phase has everything read that is read when a phase begins.
+func (r *oneRun) phase(ctx context.Context, probes *probeSet, collect *collector, e experiment.LoadEvent, begins, ends bool) {
+	r.counters.mark(ctx, e)
+	probes.mark(e.Phase, begins, ends)
+	// Last, so that the work of answering is not counted in the window that has ended.
+	if begins {
+		collect.begin(ctx, e.At)
+	}
+	if ends {
+		collect.end(ctx, e.At)
+	}
 }
 
 // read follows the generator's output to its end.

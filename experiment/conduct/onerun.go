@@ -134,9 +134,12 @@ func (r *oneRun) measure(ctx context.Context) (err error) {
 	if err := r.confirm(ctx, experiment.ConfirmBefore); err != nil {
 		return err
 	}
-	if r.plan.Load.None {
+	switch {
+	case r.plan.Load.None:
 		err = r.unloaded(ctx)
-	} else {
+	case r.plan.Load.External != nil:
+		err = r.external(ctx)
+	default:
 		err = r.load(ctx)
 	}
 	if err != nil {
@@ -189,7 +192,7 @@ func (r *oneRun) start(ctx context.Context, svc experiment.Service) (experiment.
 		return nil, err // it names the service
 	}
 	r.began[svc.Name] = began
-	if svc.Job {
+	if svc.Job && svc.Role != experiment.RoleLoad { // the end of a generator is waited for under load
 		return proc, r.awaitJob(ctx, svc, proc)
 	}
 	r.procs[svc.Name] = proc

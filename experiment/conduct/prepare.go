@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -119,6 +118,11 @@ func (s *sweep) plan(cells []experiment.Cell) (map[experiment.CellKey]experiment
 		for i := range p.Services {
 			p.Services[i].Cores = s.placement.For(p.Services[i].Role)
 		}
+		if x := p.Load.External; x != nil {
+			if x.Service.Cores = s.placement.Load; x.Reader != "" && s.Readers[x.Reader] == nil {
+				return nil, fmt.Errorf("the output of %s cannot be read here", x.Reader)
+			}
+		}
 		plans[cell.Key] = p
 	}
 	return plans, nil
@@ -127,8 +131,11 @@ func (s *sweep) plan(cells []experiment.Cell) (map[experiment.CellKey]experiment
 // tools lists what is ceteris' own in the runs.
 func (s *sweep) tools() []experiment.Service {
 	var all []experiment.Service
-	if !s.req.Matrix.Load.None {
-		all = append(all, s.generator(experiment.Load{}))
+	for _, p := range s.plans {
+		if !p.Load.None && p.Load.External == nil {
+			all = append(all, s.generator(experiment.Load{}))
+			break
+		}
 	}
 	if len(s.req.Matrix.Subject.Links) > 0 {
 		all = append(all, s.linkProxy(s.req.Matrix.Subject.Links))
@@ -142,7 +149,7 @@ func (s *sweep) everything() []experiment.Service {
 	seen := map[string]bool{}
 	for _, cell := range s.req.Matrix.Cells() {
 		plan := s.plans[cell.Key]
-		for _, svc := range append(slices.Clone(plan.Services), StepImages(plan)...) {
+		for _, svc := range append(plan.Launched(), StepImages(plan)...) {
 			if !seen[svc.Source()] {
 				seen[svc.Source()] = true
 				all = append(all, svc)

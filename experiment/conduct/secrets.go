@@ -109,7 +109,7 @@ func Lacking(p experiment.CellPlan, values map[string]string) error {
 			check(where, st.File)
 		}
 	}
-	for _, svc := range p.Services {
+	for _, svc := range p.Launched() {
 		for _, f := range svc.Files {
 			check("service "+svc.Name+": files", f.Content)
 		}
@@ -135,6 +135,12 @@ func (s secrets) mask(o *experiment.Outcome) {
 	for i := range o.Confirmations {
 		c := &o.Confirmations[i]
 		c.Want, c.Got = hide(c.Want), hide(c.Got)
+	}
+	for i := range o.Result.Notes {
+		o.Result.Notes[i].Text = hide(o.Result.Notes[i].Text)
+	}
+	for i := range o.Result.Unknown {
+		o.Result.Unknown[i].Why = hide(o.Result.Unknown[i].Why)
 	}
 	if len(s) == 0 {
 		return // logs need not be copied

@@ -100,6 +100,18 @@ func (w *watch) endOf(ctx context.Context, name string, patience time.Duration) 
 	return exit, ended
 }
 
+// someEnd waits a little for the end of a service, the generator not counted, to become
+// known.
+func (w *watch) someEnd(ctx context.Context, patience time.Duration) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-w.some.Done():
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
 // stop ends the waiting; what ends from now on was asked to.
 func (w *watch) stop() {
 	w.cancel()

@@ -15,9 +15,9 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// extract takes the named values of a step out of an answer, verbatim. fault says why
+// Take takes the named values of a step out of an answer, verbatim. fault says why
 // there are none.
-func extract(s experiment.Step, body []byte) (values map[string]string, fault string) {
+func Take(s experiment.Step, body []byte) (values map[string]string, fault string) {
 	switch {
 	case s.Regex != "":
 		return fromText(s.Regex, body)

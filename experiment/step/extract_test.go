@@ -32,7 +32,7 @@ func TestExtract(t *testing.T) {
 		{"no CSV", "a\"b\n", experiment.Step{CSV: columns}, nil, `no CSV: parse error on line 1, column 2: bare " in non-quoted-field`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, fault := extract(tc.step, []byte(tc.body))
+			got, fault := Take(tc.step, []byte(tc.body))
 			if fault != tc.fault {
 				t.Errorf("fault %q, want %q", fault, tc.fault)
 			}

@@ -73,7 +73,7 @@ func once(ctx context.Context, s experiment.Step, t Target) (Answer, error) {
 
 // Judge takes the values out of an answer that is known, and compares them.
 func Judge(s experiment.Step, service string, body []byte) Answer {
-	values, fault := extract(s, body)
+	values, fault := Take(s, body)
 	return Answer{Body: body, Values: values, Confirmations: compare(s, service, body, values, fault)}
 }
 
