@@ -56,17 +56,16 @@ func k6Failure(status int, code, text string) string {
 		return failRefused
 	case n == 1220, n == 1201: // broken pipe
 		return failReset
-	case n >= 1100 && n < 1200, n >= 1210 && n < 1220, n >= 1300 && n < 1400: // DNS and forbidden hosts, dial, TLS
+	case n >= 1100 && n < 1200, n >= 1210 && n < 1220: // DNS and forbidden hosts, dial
 		return failConnect
+	case n >= 1300 && n < 1400:
+		return failTLS
 	case n >= 1400 && n < 1600:
 		return failStatus
 	case n >= 1600 && n <= 1701: // HTTP/2, content
 		return failProtocol
 	}
-	if kind := failureOfGo(text); kind != failOther { // 1010, 1200, 1202: not classified
-		return kind
-	}
-	return failOther
+	return failureOfGo(text) // 1010, 1200, 1202: not classified
 }
 
 // k6Hides tells what no format of k6 has.
@@ -106,7 +105,7 @@ func (i k6Iterations) tell(out *result) {
 	switch {
 	case i.dropped > 0:
 		out.set("dropped", float64(i.dropped)/float64(out.Total.Offered))
-		out.note("offered is iterations and dropped iterations: k6 did not begin %d of %d, for it had too few VUs (or too little time, where their number is given)", i.dropped, out.Total.Offered)
+		out.warn("offered is iterations and dropped iterations: k6 did not begin %d of %d, for it had too few VUs (or too little time, where their number is given)", i.dropped, out.Total.Offered)
 	case i.open:
 		out.set("dropped", 0)
 	default:

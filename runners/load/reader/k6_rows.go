@@ -81,7 +81,7 @@ type k6Columns map[string]int
 
 func newK6Columns(header []string) k6Columns {
 	out := k6Columns{}
-	for _, name := range []string{"status", "error", "error_code", "expected_response", "group"} {
+	for _, name := range []string{"status", "error", "error_code", "expected_response", "group", "name", "url"} {
 		if at := slices.Index(header, name); at >= 0 {
 			out[name] = at
 		}
@@ -110,7 +110,7 @@ func (c k6Columns) sample(record []string) (k6Sample, error) {
 		metric: record[0], at: at, vague: vague, value: value,
 		tags: k6Tags{
 			Status: c.of(record, "status"), Error: c.of(record, "error"), Code: c.of(record, "error_code"),
-			Expected: c.of(record, "expected_response"), Group: c.of(record, "group"),
+			Expected: c.of(record, "expected_response"), Group: c.of(record, "group"), Name: c.of(record, "name"), URL: c.of(record, "url"),
 		},
 	}, nil
 }

@@ -26,6 +26,8 @@ type k6Tags struct {
 	Code     string `json:"error_code"`
 	Expected string `json:"expected_response"`
 	Group    string `json:"group"`
+	Name     string `json:"name"` // of the kind of request, where it is not URL
+	URL      string `json:"url"`
 }
 
 // aside reports whether a sample is of the script's setup or teardown.
@@ -55,11 +57,12 @@ type k6Rows struct {
 	checks         int64   // that failed
 	aside          int     // requests of setup and teardown
 	mute           int     // failures without a time
-	edge           int     // requests that may have begun in the span, or outside it
+	names          map[string]string
+	edge           int // requests that may have begun in the span, or outside it
 }
 
 func newK6Rows(format string, span experiment.Span) *k6Rows {
-	return &k6Rows{out: newResult("k6", format), span: span, rows: rows{span: span, connects: true}}
+	return &k6Rows{out: newResult("k6", format), span: span, names: map[string]string{}, rows: rows{span: span, connects: true}}
 }
 
 // add takes the next sample. Samples of a request follow its http_reqs.
@@ -174,9 +177,22 @@ func (r *k6Rows) flush() error {
 	}
 	r.rows.add(row{
 		begin: begin, took: took, status: status, failure: kind,
-		received: notTold, sent: notTold, opened: one.connecting > 0,
+		received: notTold, sent: notTold, opened: one.connecting > 0, request: r.kind(tags),
 	})
 	return nil
+}
+
+// kind is the name that the script gave a request. k6 names the others by their URLs.
+func (r *k6Rows) kind(tags k6Tags) string {
+	if tags.Name == tags.URL {
+		return ""
+	}
+	name, known := r.names[tags.Name]
+	if !known {
+		name = strings.Clone(tags.Name) // out of its line
+		r.names[name] = name
+	}
+	return name
 }
 
 // outcome tells how the request ended: as k6 judged it, and where the script told k6
@@ -202,6 +218,9 @@ func (r *k6Rows) finish(cut error) (*result, error) {
 			return nil, err
 		}
 		cut = incomplete("the samples of its last request are cut off")
+	}
+	if r.edge > 0 {
+		r.rows.partial = fmt.Sprintf("%s: %d requests may have begun in the window, or outside it", r.rows.noClock, r.edge)
 	}
 	if err := r.rows.into(r.out); err != nil {
 		return nil, errors.Join(cut, err)
@@ -236,7 +255,7 @@ func (r *k6Rows) notes() {
 		out.note("%s, so there is no window, no rate and no series: K6_CSV_TIME_FORMAT=unix_nano makes it write more", r.rows.noClock)
 	}
 	if r.edge > 0 {
-		out.note("%d requests are left out: in whole seconds, they may have begun in the window or outside it", r.edge)
+		out.note("%d requests are left out: they may have begun in the window, or outside it", r.edge)
 	}
 	if r.mute > 0 {
 		out.note("%d requests failed before they had a connection: k6 tells 0 s of them", r.mute)

@@ -179,6 +179,10 @@ func (s k6Summary) mixed(out *result, failed int64) {
 func (s k6Summary) connections(out *result) {
 	const much = 0.05 // of the mean http_req_duration
 	blocked, duration := s.metrics["http_req_blocked"], s.metrics["http_req_duration"]
+	if blocked == nil {
+		out.note("service times are http_req_duration, without the time to get a connection, which this summary does not tell: --summary-mode=full does")
+		return
+	}
 	tell := out.note
 	if blocked["avg"] > much*duration["avg"] {
 		tell = out.warn
