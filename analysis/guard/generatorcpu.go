@@ -21,7 +21,7 @@ func judgeGeneratorCPU(o experiment.Outcome, limit float64) []experiment.Finding
 	const metric = experiment.GeneratorName + ".cpu"
 	used, ok := observed(o, metric)
 	if !ok {
-		if _, loaded := observed(o, "throughput"); !loaded {
+		if _, loaded := observed(o, "throughput"); !loaded || o.Import != nil { // imported says that nobody watched
 			return nil
 		}
 		f := finding(experiment.SeverityWarn, "the generator's processor time was not measured, so it cannot be ruled out as the limit")

@@ -23,7 +23,7 @@ func (r Report) advice() []string {
 	}
 	done := r.Results.RoundsDone
 	if done < minimumRounds {
-		return []string{fmt.Sprintf("%d of at least %d: fewer give no interval (run again with --rounds %d)", done, minimumRounds, experiment.DefaultRounds)}
+		return []string{fmt.Sprintf("%d of at least %d: fewer give no interval (%s)", done, minimumRounds, r.again(experiment.DefaultRounds))}
 	}
 	var (
 		open    []string
@@ -48,7 +48,7 @@ func (r Report) advice() []string {
 		open = append(open[:maxNames:maxNames], fmt.Sprintf("%d more cells up to %d", len(open)-maxNames, most))
 	}
 	if len(open) > 0 {
-		decided = append(decided, fmt.Sprintf("to decide what is inconclusive, by estimate: %s (run again with --rounds %d)", strings.Join(open, ", "), done+most))
+		decided = append(decided, fmt.Sprintf("to decide what is inconclusive, by estimate: %s (%s)", strings.Join(open, ", "), r.again(done+most)))
 	}
 	if len(beyond) > 0 {
 		decided = append(decided, fmt.Sprintf("more than %d rounds, the limit, would be needed for %s: the effect sought (%s) is too small for this noise",
@@ -58,4 +58,12 @@ func (r Report) advice() []string {
 		return []string{fmt.Sprintf("%d rounds show only large effects; %d are the default, %d are recommended", done, experiment.DefaultRounds, recommendedRounds)}
 	}
 	return decided
+}
+
+// again says how a sweep gets to so many rounds.
+func (r Report) again(rounds int) string {
+	if r.Sweep.Runner == experiment.RunnerImported {
+		return fmt.Sprintf("import %d in all", rounds)
+	}
+	return fmt.Sprintf("run again with --rounds %d", rounds)
 }

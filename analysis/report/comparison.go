@@ -100,11 +100,11 @@ func (r Report) head() []string {
 	if s.Question != "" {
 		title += ": " + s.Question
 	}
-	head := []string{
-		strings.TrimPrefix(title, ": "),
-		fmt.Sprintf("sweep %d (%s, serial %d), runner %s, %d cells x %d rounds, seed %d", s.ID, shortHash(s.Hash), s.Serial, s.Runner, len(s.Cells), r.planned(), s.Seed),
+	run := fmt.Sprintf("sweep %d (%s, serial %d), runner %s, %d cells x %d rounds, seed %d", s.ID, shortHash(s.Hash), s.Serial, s.Runner, len(s.Cells), r.planned(), s.Seed)
+	if s.Runner == experiment.RunnerImported {
+		run = fmt.Sprintf("sweep %d (%s), imported, %s, %s", s.ID, shortHash(s.Hash), counted(len(s.Cells), "cell"), counted(r.planned(), "round"))
 	}
-	return append(head, r.Summary()...)
+	return append([]string{strings.TrimPrefix(title, ": "), run}, r.Summary()...)
 }
 
 // grid is the table of one family.

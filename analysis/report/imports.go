@@ -118,7 +118,7 @@ func (v ImportView) stored(p *printer) {
 	metric := s.Settings.Metric
 	m, _ := experiment.MetricByName(metric)
 	g := &grid{columns: []column{
-		{title: "run", right: true}, {title: "cell", label: true}, {title: "round", right: true}, {title: metric, right: true},
+		{title: "run", right: true}, {title: "cell"}, {title: "round", right: true}, {title: metric, right: true},
 		{title: "state"}, {title: "of", spare: 2}, {title: "file", label: true},
 	}}
 	for _, in := range v.Files {
@@ -243,9 +243,27 @@ func (in ImportedFile) unknown() []string {
 		by[u.Why] = append(by[u.Why], u.Metric)
 	}
 	for i, why := range order {
-		order[i] = strings.Join(by[why], ", ") + ": " + why
+		order[i] = strings.Join(abridged(by[why]), ", ") + ": " + why
 	}
 	return order
+}
+
+// abridged names the distributions of which all quantiles are listed by one word:
+// latency_*.
+func abridged(metrics []string) []string {
+	quantiles := []string{"p50", "p90", "p95", "p99", "p999", "max"}
+	var out []string
+	for _, m := range metrics {
+		prefix, q := m[:strings.LastIndexByte(m, '_')+1], m[strings.LastIndexByte(m, '_')+1:]
+		missing := func(q string) bool { return !slices.Contains(metrics, prefix+q) }
+		switch {
+		case !slices.Contains(quantiles, q) || slices.ContainsFunc(quantiles, missing):
+			out = append(out, m)
+		case q == quantiles[0]:
+			out = append(out, prefix+"*")
+		}
+	}
+	return out
 }
 
 // rows gives a table in which every fact has a row.

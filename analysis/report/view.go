@@ -240,6 +240,10 @@ func (r Report) secondaries() []secondary {
 				all[i].metric = of
 			}
 		}
+		// Who counts from the real send alone knows no latencies.
+		if of := strings.Replace(all[i].metric, "latency_", "service_time_", 1); !have[all[i].metric] && have[of] {
+			all[i].metric = of
+		}
 	}
 	for _, m := range r.Sweep.Declared { // who makes a metric wants to see it more than who collects many
 		spare := 2

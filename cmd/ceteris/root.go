@@ -65,7 +65,7 @@ corrected tests; everything is kept in one SQLite file.`,
 	})
 	root.AddCommand(
 		newRunCommand(a), newPlanCommand(a), newListCommand(a), newStatusCommand(a), newCompareCommand(a),
-		newExportCommand(a), newSQLCommand(a), newDoctorCommand(a), newCleanCommand(a), newInitCommand(a), newCompletionCommand(a),
+		newExportCommand(a), newSQLCommand(a), newDoctorCommand(a), newCleanCommand(a), newImportCommand(a), newInitCommand(a), newCompletionCommand(a),
 	)
 	root.SetHelpCommand(newHelpCommand())
 	root.CompletionOptions.DisableDefaultCmd = true
