@@ -73,9 +73,9 @@ func judgeLate(o experiment.Outcome, limit float64) []experiment.Finding {
 // failed: the subject hangs, or takes longer than the window. Where no load was
 // driven, that is no wonder.
 func judgeNoneDone(o experiment.Outcome) []experiment.Finding {
-	done, _ := observed(o, "requests_done")
-	good, _ := observed(o, "throughput")
-	if done > 0 || good > 0 {
+	done, counted := observed(o, "requests_done")
+	good, rated := observed(o, "throughput")
+	if done > 0 || good > 0 || !counted && !rated { // what is not known is not none
 		return nil
 	}
 	var load string

@@ -50,6 +50,7 @@ func All() []Guard {
 		roundWithoutBaseline(),
 		notWarm(),
 		workMissing(),
+		externalTool(),
 		nonMonotone(),
 		clientLimited(),
 	}

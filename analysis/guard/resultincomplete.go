@@ -29,7 +29,8 @@ func judgeResultIncomplete(o experiment.Outcome, _ float64) []experiment.Finding
 	if o.Run.State != experiment.StateOK {
 		return nil
 	}
-	if _, ok := o.Observed("throughput"); !ok && !o.Plan.Load.None {
+	// Another load generator may not tell it, and external-tool says so.
+	if _, ok := o.Observed("throughput"); !ok && !o.Plan.Load.None && o.Plan.Load.External == nil {
 		f := finding(experiment.SeverityInvalid, "the run ended well but has no throughput")
 		f.Service, f.Metric = experiment.GeneratorName, "throughput"
 		return []experiment.Finding{f}

@@ -118,8 +118,8 @@ func (r *oneRun) understand(ctx context.Context, proc experiment.Proc, span expe
 		rows.Begin = span.Begin
 	}
 	result, err := r.readOutput(ctx, proc, rows)
-	told := len(result.Observations) > 0
-	if err != nil && !(told && errors.Is(err, experiment.ErrIncomplete)) {
+	cutOff := errors.Is(err, experiment.ErrIncomplete) && len(result.Observations) > 0
+	if err != nil && !cutOff {
 		return fmt.Errorf("the load generator ended with %d: %w", exit.Code, err)
 	}
 	result.Notes = append(result.Notes, remarks(l, span, exit, err)...)

@@ -146,7 +146,7 @@ func GuardCodes() map[string]bool {
 		"restarted": false, "oom": false, "setting-ineffective": false, "not-equal": false, "host-noise": true,
 		"engine-busy": true, "engine-elsewhere": false, "result-incomplete": false, "limit-not-applied": false, "control-differs": false,
 		"noisy-cell": false, "round-without-baseline": false, "host-suspended": false, "conductor-paused": false, "scrape-gap": false,
-		"non-monotone": false, "client-limited": false, "not-warm": false, "work-missing": false,
+		"non-monotone": false, "client-limited": false, "not-warm": false, "work-missing": false, "external-tool": false,
 	}
 }
 
