@@ -12,7 +12,7 @@ func engineElsewhere() Guard {
 	}
 }
 
-func judgeEngineElsewhere(s experiment.Sweep, _ experiment.Results) []experiment.Finding {
+func judgeEngineElsewhere(s experiment.Sweep, _ experiment.Results, _ float64) []experiment.Finding {
 	if s.Host.Engine == "" || s.Host.Local {
 		return nil
 	}

@@ -22,7 +22,7 @@ type Guard struct {
 	Help      string // one paragraph: what it means and what to do
 
 	run   func(o experiment.Outcome, limit float64) []experiment.Finding
-	sweep func(s experiment.Sweep, r experiment.Results) []experiment.Finding
+	sweep func(s experiment.Sweep, r experiment.Results, limit float64) []experiment.Finding
 }
 
 // All gives every guard, in the order in which findings are reported.
@@ -33,10 +33,14 @@ func All() []Guard {
 		oom(),
 		restarted(),
 		generatorCPU(),
+		generatorLate(),
 		sharedCores(),
 		rateMissed(),
 		dropped(),
+		inFlightLimit(),
 		errorRate(),
+		windowShort(),
+		cpuCap(),
 		hostNoise(),
 		hostSuspended(),
 		conductorPaused(),
@@ -44,7 +48,10 @@ func All() []Guard {
 		engineElsewhere(),
 		scrapeGap(),
 		limitNotApplied(),
+		emulatedImage(),
 		notEqual(),
+		workDiffers(),
+		flatLoad(),
 		controlDiffers(),
 		noisyCell(),
 		roundWithoutBaseline(),
@@ -93,8 +100,12 @@ func (j *Judge) JudgeSweep(s experiment.Sweep, r experiment.Results, set experim
 		if g.sweep == nil || set.Guards[g.Code].Off {
 			continue
 		}
-		for _, f := range g.sweep(s, r) {
+		limit := g.limit(set)
+		for _, f := range g.sweep(s, r, limit) {
 			f.Code = g.Code
+			if g.Unit != "" && f.Value != nil {
+				f.Threshold = &limit
+			}
 			all = append(all, f)
 		}
 	}

@@ -267,23 +267,23 @@ func TestJudgeRun(t *testing.T) {
 		},
 		"rate-missed by waiting on the whole": {
 			[]func(*experiment.Outcome){observe("sent", 900), observe("in_flight", 20.5), connections(1)},
-			[]found{{"rate-missed", warn, "900 of 1000 requests/s were sent over 10s, 10% too few (limit 3%): others waited for a connection (load.connections is 1)"}},
+			[]found{{"rate-missed", warn, "900 of 1000 requests/s were sent over 10s, 10% too few (limit 3%): others waited for a connection (load.connections is 1)"}, {"in-flight-limit", note, "20.5 requests were under way on average over 1 connection: 19.5 of them waited for one"}},
 		},
 		"rate-missed with connections free at the window's end": {
 			[]func(*experiment.Outcome){observe("sent", 900), observe("in_flight", 50), connections(20, 90, 20)},
-			[]found{{"rate-missed", invalid, "generator sent 900 of 1000 requests/s over 10s, 10% too few (limit 3%)"}},
+			[]found{{"rate-missed", invalid, "generator sent 900 of 1000 requests/s over 10s, 10% too few (limit 3%)"}, {"in-flight-limit", note, "50 requests were under way on average over 20 connections: 30 of them waited for one"}},
 		},
 		"rate-missed with as many connections as requests": {
 			[]func(*experiment.Outcome){observe("sent", 900), observe("in_flight", 100), connections(100, 101, 101)},
-			[]found{{"rate-missed", invalid, "generator sent 900 of 1000 requests/s over 10s, 10% too few (limit 3%)"}},
+			[]found{{"rate-missed", invalid, "generator sent 900 of 1000 requests/s over 10s, 10% too few (limit 3%)"}, {"in-flight-limit", warn, "100 requests were under way on average, and the load allows 100 (in_flight): that decides how long they take"}},
 		},
 		"rate-missed by waiting for a place": {
 			[]func(*experiment.Outcome){observe("sent", 900), observe("in_flight", 100), change(func(o *experiment.Outcome) { o.Plan.Load.Open.Queue = true })},
-			[]found{{"rate-missed", warn, "900 of 1000 requests/s were sent over 10s, 10% too few (limit 3%): others waited for a place (in_flight is 100)"}},
+			[]found{{"rate-missed", warn, "900 of 1000 requests/s were sent over 10s, 10% too few (limit 3%): others waited for a place (in_flight is 100)"}, {"in-flight-limit", warn, "100 requests were under way on average, and the load allows 100 (in_flight): that decides how long they take"}},
 		},
 		"rate-missed with places free": {
 			[]func(*experiment.Outcome){observe("sent", 900), observe("in_flight", 99), change(func(o *experiment.Outcome) { o.Plan.Load.Open.Queue = true })},
-			[]found{{"rate-missed", invalid, "generator sent 900 of 1000 requests/s over 10s, 10% too few (limit 3%)"}},
+			[]found{{"rate-missed", invalid, "generator sent 900 of 1000 requests/s over 10s, 10% too few (limit 3%)"}, {"in-flight-limit", warn, "99 requests were under way on average, and the load allows 100 (in_flight): that decides how long they take"}},
 		},
 		"rate-missed by chance arrivals is none": {
 			[]func(*experiment.Outcome){observe("offered", 900), observe("sent", 900), change(func(o *experiment.Outcome) { o.Plan.Load.Open.Poisson = true })}, nil,

@@ -20,7 +20,7 @@ func notEqual() Guard {
 	}
 }
 
-func judgeNotEqual(s experiment.Sweep, _ experiment.Results) []experiment.Finding {
+func judgeNotEqual(s experiment.Sweep, _ experiment.Results, _ float64) []experiment.Finding {
 	var all []experiment.Finding
 	for _, c := range s.Cells {
 		var order []string

@@ -38,7 +38,7 @@ func clientLimited() Guard {
 }
 
 func fromNotes(code string, sev experiment.Severity, help string) Guard {
-	return Guard{Code: code, Severity: sev, Help: help, sweep: func(_ experiment.Sweep, r experiment.Results) []experiment.Finding {
+	return Guard{Code: code, Severity: sev, Help: help, sweep: func(_ experiment.Sweep, r experiment.Results, _ float64) []experiment.Finding {
 		var all []experiment.Finding
 		for _, n := range r.Notes {
 			if n.Code == code {

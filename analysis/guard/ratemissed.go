@@ -94,26 +94,32 @@ func openLanes(l experiment.Load) []experiment.OpenLoad {
 // connection, where there are fewer than requests may be in flight, or for a place in
 // flight.
 func waited(o experiment.Outcome, window time.Duration) string {
-	l := o.Plan.Load
-	connections, places := l.Connections, 0
-	queues := false
-	for _, lane := range openLanes(l) {
-		places = max(places, lane.InFlight)
-		queues = queues || lane.Queue
-	}
-	limit, what := 0, ""
-	switch {
-	case connections > 0 && connections < places:
-		limit, what = connections, fmt.Sprintf("a connection (load.connections is %d)", connections)
-	case queues:
-		limit, what = places-1, fmt.Sprintf("a place (in_flight is %d)", places)
-	default:
+	limit, what := declaredWait(o.Plan.Load)
+	if what == "" {
 		return ""
 	}
 	if o.Result.Total.Waiting > 0 || inFlightAtEnd(o, window) > float64(limit) { // waiting until the end of drain, even
 		return what
 	}
 	return ""
+}
+
+// declaredWait says for what requests of a load may have to wait, and with how many in
+// flight none has to: for a connection, or for a place in flight. Empty: for nothing.
+func declaredWait(l experiment.Load) (limit int, what string) {
+	places, queues := 0, false
+	for _, lane := range openLanes(l) {
+		places = max(places, lane.InFlight)
+		queues = queues || lane.Queue
+	}
+	switch {
+	case l.Connections > 0 && l.Connections < l.Concurrency():
+		return l.Connections, fmt.Sprintf("a connection (load.connections is %d)", l.Connections)
+	case queues:
+		return places - 1, fmt.Sprintf("a place (in_flight is %d)", places)
+	default:
+		return 0, ""
+	}
 }
 
 // inFlightAtEnd is how many requests were in flight when the window ended; the mean, if
