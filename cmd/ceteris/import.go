@@ -15,7 +15,7 @@ import (
 
 	"github.com/ceteris/ceteris/analysis/report"
 	"github.com/ceteris/ceteris/experiment"
-	readers "github.com/ceteris/ceteris/runners/load/reader"
+	"github.com/ceteris/ceteris/runners/load/reader"
 )
 
 type importOptions struct {
@@ -73,7 +73,7 @@ input.`,
 }
 
 // readerNames lists the tools whose output is read.
-func readerNames() []string { return slices.Sorted(maps.Keys(readers.All())) }
+func readerNames() []string { return slices.Sorted(maps.Keys(reader.All())) }
 
 // importFiles reads all files before the first is stored.
 func (a *app) importFiles(ctx context.Context, o importOptions, files []string, stdin io.Reader) error {
@@ -108,7 +108,7 @@ func (o importOptions) check(files []string) (cell experiment.CellChoice, baseli
 		return experiment.CellChoice{}, nil, &usageError{fmt.Errorf(format, args...)}
 	}
 	switch {
-	case o.reader != "" && readers.All()[o.reader] == nil:
+	case o.reader != "" && reader.All()[o.reader] == nil:
 		return wrong("--reader %s: want one of %s", o.reader, strings.Join(readerNames(), ", "))
 	case o.skip < 0 || o.window < 0:
 		return wrong("--skip and --window are not negative")

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ceteris/ceteris/analysis/report"
 	"github.com/ceteris/ceteris/experiment"
-	readers "github.com/ceteris/ceteris/runners/load/reader"
+	"github.com/ceteris/ceteris/runners/load/reader"
 )
 
 // stdinName is the file name of standard input.
@@ -41,7 +41,7 @@ func (o importOptions) read(file string, stdin io.Reader) (report.ImportedFile, 
 		}
 		out.Detected = true
 	}
-	out.Result, err = o.cut(readers.All()[out.Reader], data)
+	out.Result, err = o.cut(reader.All()[out.Reader], data)
 	switch {
 	case errors.Is(err, experiment.ErrIncomplete):
 		out.Incomplete = err.Error()
@@ -116,7 +116,7 @@ func detect(data []byte) (string, error) {
 	if len(data) == 0 {
 		return "", fmt.Errorf("%w: it is empty", experiment.ErrIncomplete)
 	}
-	all := readers.All()
+	all := reader.All()
 	var whole, partly []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		_, err := all[name].ReadOutput(bytes.NewReader(data), experiment.Span{})

@@ -139,7 +139,7 @@ type jobsKey struct{}
 type jobs struct {
 	env     []string
 	running map[string]*exec.Cmd
-	reader  *reader
+	reader  *onlooker
 }
 
 // start NAME COMMAND ARGS... runs a command in the background; its outputs are in
@@ -247,18 +247,18 @@ func look(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(j.reader.Close())
 		return
 	}
-	j.reader = &reader{}
+	j.reader = &onlooker{}
 	ts.Check(j.reader.open(ts.Getenv("CETERIS_DB")))
 	ts.Defer(func() { _ = j.reader.Close() })
 }
 
-// reader holds a database as somebody does who reads it for long.
-type reader struct {
+// onlooker holds a database as somebody does who reads it for long.
+type onlooker struct {
 	pool *sql.DB
 	rows *sql.Rows
 }
 
-func (r *reader) open(path string) (err error) {
+func (r *onlooker) open(path string) (err error) {
 	if r.pool, err = sql.Open("sqlite3", path); err != nil {
 		return err
 	}
@@ -272,7 +272,7 @@ func (r *reader) open(path string) (err error) {
 }
 
 // Close implements io.Closer.
-func (r *reader) Close() error { return errors.Join(r.rows.Close(), r.pool.Close()) }
+func (r *onlooker) Close() error { return errors.Join(r.rows.Close(), r.pool.Close()) }
 
 // disk DIR SIZE mounts a file system in memory of so many bytes until the end of the
 // script.
