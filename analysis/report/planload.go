@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,8 @@ func (v PlanView) load() []string {
 	switch {
 	case l.None:
 		return []string{"none: starts and jobs are observed"}
+	case l.External != nil:
+		return []string{external(l)}
 	case l.Service == "":
 		return nil
 	}
@@ -42,6 +45,42 @@ func (v PlanView) load() []string {
 	}
 	parts = append(parts, "ramp "+l.Ramp.String(), "warm-up "+warmup, "window "+window)
 	return []string{strings.Join(parts, ", ")}
+}
+
+// external says in a sentence which other generator drives the load, how its result is
+// read, and which part of its run is the window.
+func external(l experiment.LoadSpec) string {
+	x := l.External
+	read := "its output by the reader of " + x.Reader
+	if x.Reader == "" {
+		read = "values taken out of its output"
+	}
+	if x.Service.Output != "" {
+		read += " from " + x.Service.Output
+	}
+	window := "the window is all of its run"
+	switch warmup := l.Warmup.For.String(); {
+	case !l.Measure.For.IsZero():
+		window = "warm-up " + warmup + ", window " + l.Measure.For.String()
+	case warmup != "" && warmup != experiment.DefaultRamp:
+		window = "warm-up " + warmup + ", then the window to its end"
+	}
+	return strings.Join([]string{"driven by " + program(x.Service), read, window}, ", ")
+}
+
+// program names what a service runs.
+func program(s experiment.ServiceSpec) string {
+	var words []string
+	switch {
+	case !s.Image.IsZero():
+		words = append(words, s.Image.String())
+	case s.Build != nil:
+		words = append(words, cmp.Or(s.Build.Go, s.Build.Context))
+	}
+	for _, c := range s.Command {
+		words = append(words, c.String())
+	}
+	return short(Plain(strings.Join(words, " ")))
 }
 
 func shape(closed *experiment.ClosedSpec, open *experiment.OpenSpec) string {

@@ -55,9 +55,10 @@ func (c costs) basis() string {
 
 // besideLoad is how long runs of a matrix took without what their load was to take:
 // from its first slice to the end of the window, or, where phases may follow that, to
-// the last slice. The end of what was still under way is thus beside the load.
+// the last slice. The end of what was still under way is thus beside the load, and so is
+// all of a load of which nobody knows before how long it takes.
 const besideLoad = `
-SELECT count(*), avg(took - max(window - first * 1000000, ? * (last - first) * 1000000))
+SELECT count(*), avg(took - ? * max(window - first * 1000000, ? * (last - first) * 1000000))
 FROM (
     SELECT r.ended - r.began AS took, coalesce(r.window_ns, 0) AS window,
            min(0, coalesce((SELECT min(p.at_ms) FROM series p WHERE p.run = r.id AND p.service = ''), 0)) AS first,
@@ -102,11 +103,14 @@ func (a *app) earlierCosts(ctx context.Context, m *experiment.Matrix) (costs, er
 	if n, ok := all[0].(int64); ok && n >= tellingBytes {
 		c.bytes = file.Size() / n
 	}
-	phases := 0
+	known, phases := 1, 0
+	if m.Load.External != nil && m.Load.Measure.For.IsZero() {
+		known = 0
+	}
 	if m.Load.Phases != nil {
 		phases = 1
 	}
-	taken, err := row(besideLoad, phases, m.Name, m.Runner, earlierRuns)
+	taken, err := row(besideLoad, known, phases, m.Name, m.Runner, earlierRuns)
 	if err != nil {
 		return c, err
 	}
@@ -143,8 +147,13 @@ func (f *forecast) of(cells []experiment.Cell, rounds int, change func(*experime
 			return 0, err
 		}
 		load := p.load
-		change(&load)
-		sum += f.costs.beside + time.Duration(p.services)*f.costs.ready + loadTime(load)
+		if load.External == nil { // what another generator does, its command says
+			change(&load)
+		}
+		sum += f.costs.beside + time.Duration(p.services)*f.costs.ready
+		if !untold(load) || f.costs.runs == 0 {
+			sum += loadTime(load)
+		}
 	}
 	return sum * time.Duration(rounds), nil
 }
@@ -166,12 +175,19 @@ func (f *forecast) plan(c experiment.Cell) (cellCost, error) {
 	return cost, nil
 }
 
+// untold reports whether a load ends when another generator does, and nobody says when
+// that is.
+func untold(l experiment.Load) bool { return l.External != nil && l.Measure == 0 }
+
 // loadTime is what a load is expected to take. A warm-up of open length is taken in
-// the middle; fixed work at its rate, or at its longest where no rate is known.
+// the middle; fixed work at its rate, or at its longest where no rate is known; and
+// another generator at its longest where it is not said when its window ends.
 func loadTime(l experiment.Load) time.Duration {
 	switch {
 	case l.None:
 		return 0
+	case untold(l):
+		return l.External.Within
 	case l.Phases != nil:
 		var sum time.Duration
 		for _, p := range l.Phases {

@@ -31,6 +31,12 @@ func (in *inputs) check(p experiment.CellPlan) error {
 			return in.fault("subject.services."+s.Name, err)
 		}
 	}
+	if x := p.Load.External; x != nil {
+		if err := in.service(x.Service); err != nil {
+			return in.fault("load", err)
+		}
+		return nil
+	}
 	if p.Load.None {
 		return nil
 	}

@@ -154,7 +154,7 @@ func unapplied(m *experiment.Matrix, cells []experiment.Cell, host experiment.Ho
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range p.Services {
+		for _, s := range p.Launched() {
 			for _, limit := range host.Enforces.Missing(s.Limits) {
 				warning := "limit-not-applied: " + limit + " of " + s.Name + " is not enforced by runner " + m.Runner
 				if !slices.Contains(out, warning) {

@@ -65,7 +65,7 @@ func (a *app) try(ctx context.Context, m *experiment.Matrix, shareHost bool) (re
 			}
 		}
 	}
-	if m.Load.None || m.Load.Phases != nil {
+	if m.Load.None || m.Load.Phases != nil || m.Load.External != nil {
 		return v, nil
 	}
 	if v.Blind = !slices.ContainsFunc(v.Rows, func(r report.TrialRow) bool {
@@ -176,8 +176,16 @@ func baselineFor(m *experiment.Matrix, window time.Duration) *experiment.Matrix 
 	})
 }
 
-// withLoads changes the load of a matrix and of its variants.
+// withLoads changes the load of a matrix and of its variants. One that another
+// generator drives stays as it is: that takes its time.
 func withLoads(m *experiment.Matrix, change func(experiment.LoadSpec) experiment.LoadSpec) *experiment.Matrix {
+	native := change
+	change = func(l experiment.LoadSpec) experiment.LoadSpec {
+		if l.External != nil {
+			return l
+		}
+		return native(l)
+	}
 	m.Load = change(m.Load)
 	variants := make([]experiment.Variant, len(m.Variants))
 	for i, v := range m.Variants {

@@ -13,6 +13,7 @@ import (
 	"github.com/ceteris/ceteris/runners/docker"
 	"github.com/ceteris/ceteris/runners/gobuild"
 	"github.com/ceteris/ceteris/runners/load"
+	readers "github.com/ceteris/ceteris/runners/load/reader"
 	"github.com/ceteris/ceteris/runners/probe"
 	"github.com/ceteris/ceteris/runners/process"
 	"github.com/ceteris/ceteris/runners/snapshot"
@@ -47,7 +48,7 @@ func (a *app) newConductor(m *experiment.Matrix, owner string) (*conduct.Conduct
 		return nil, err
 	}
 	return &conduct.Conductor{
-		Runner: runner, Probes: newProbes(m.Runner), Reader: load.Reader{}, Judge: guard.New(), Analyst: analysis.New(),
+		Runner: runner, Probes: newProbes(m.Runner), Reader: load.Reader{}, Readers: readers.All(), Judge: guard.New(), Analyst: analysis.New(),
 		Generator: generator, LinkProxy: linkProxy, Log: a.log, Now: a.now, Snapshots: prepared,
 	}, nil
 }
@@ -148,7 +149,7 @@ func imagesOf(m *experiment.Matrix) ([]experiment.Service, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range append(p.Services, conduct.StepImages(p)...) {
+		for _, s := range append(p.Launched(), conduct.StepImages(p)...) {
 			if s.Image != "" {
 				images = append(images, s)
 			}

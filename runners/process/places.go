@@ -65,11 +65,16 @@ func (p places) known(s experiment.Service, path string) string {
 }
 
 // furnish makes the volumes of a service, as far as no other one of the run has brought
-// them, and its files.
+// them, its files, and the directory in which it is to write.
 func (e *env) furnish(s experiment.Service, p places) error {
 	for _, v := range s.Volumes {
 		if err := os.MkdirAll(e.volume(v.Name), 0o755); err != nil {
 			return fmt.Errorf("make volume %s: %w", v.Name, err)
+		}
+	}
+	if s.Output != "" {
+		if err := os.MkdirAll(filepath.Dir(p.of(s.Output)), 0o755); err != nil {
+			return fmt.Errorf("make room for %s: %w", s.Output, err)
 		}
 	}
 	texts, err := s.FileTexts()
