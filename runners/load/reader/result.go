@@ -68,6 +68,15 @@ func (r *result) unknownAll(prefix, why string) {
 	}
 }
 
+// forget takes a metric back, of all requests and of each kind, which turned out not to
+// be known.
+func (r *result) forget(metric, why string) {
+	r.Observations = slices.DeleteFunc(r.Observations, func(o experiment.Observation) bool {
+		return experiment.SplitMetricName(o.Metric).Base == metric
+	})
+	r.unknown(metric, why)
+}
+
 // note adds what is good to know, warn what can turn a conclusion.
 func (r *result) note(format string, a ...any) {
 	r.Notes = append(r.Notes, experiment.LoadNote{Severity: experiment.SeverityNote, Text: fmt.Sprintf(format, a...)})
