@@ -229,6 +229,10 @@ type Totals struct {
 	Unfinished int64            `json:"unfinished"` // waiting or sent, and not done when drain ended
 	Statuses   map[string]int64 `json:"statuses,omitempty"`
 	Errors     map[string]int64 `json:"errors,omitempty"`
+
+	Connects      int64 `json:"connects,omitempty"`       // connections opened
+	BytesSent     int64 `json:"bytes_sent,omitempty"`     // of requests, heads and bodies
+	BytesReceived int64 `json:"bytes_received,omitempty"` // of responses, heads and bodies
 }
 
 // Histogram is the encoded distribution of a duration: HDR V2 compressed, 3

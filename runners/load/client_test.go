@@ -84,7 +84,7 @@ func TestClientReadsEveryFormOfResponse(t *testing.T) {
 		"400 is none":             {"GET", []string{"HTTP/1.1 400 X\r\nContent-Length: 0\r\n\r\n", ok2}, []outcome{{status: 400, kind: kindStatus}, {status: 200}}, 1},
 		"no HTTP":                 {"GET", []string{"hello\r\n"}, []outcome{{kind: kindProtocol}, {kind: kindProtocol}}, 2},
 		"wrong chunk":             {"GET", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}, []outcome{{kind: kindProtocol}}, 1},
-		"head beyond reason":      {"GET", []string{"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxHeader)}, []outcome{{kind: kindProtocol}}, 1},
+		"head beyond reason":      {"GET", []string{"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxHeader)}, []outcome{{kind: kindTooLarge}}, 1},
 		"closed before the head":  {"GET", []string{"HTTP/1.1 200 OK\r\nX"}, []outcome{{kind: kindEOF}, {kind: kindEOF}}, 2},
 		"closed inside the body":  {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"}, []outcome{{kind: kindEOF}, {kind: kindEOF}}, 2},
 		"closed inside a chunk":   {"GET", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf"}, []outcome{{kind: kindEOF}}, 1},
@@ -98,7 +98,7 @@ func TestClientReadsEveryFormOfResponse(t *testing.T) {
 			c, cn := newConn(t, address, experiment.Request{Method: tt.method, Path: experiment.Literal("/x")}, true, counted(&dials))
 			defer cn.drop()
 			for i, want := range tt.want {
-				if got := c.do(t.Context(), cn, &c.requests[0], time.Now().Add(time.Minute)); got != want {
+				if got := doOne(t.Context(), c, cn, time.Now().Add(time.Minute)); got != want {
 					t.Errorf("request %d: got %+v, want %+v", i, got, want)
 				}
 			}
@@ -125,6 +125,14 @@ func newConn(t *testing.T, address string, q experiment.Request, keepAlive bool,
 	return c, cn
 }
 
+// doOne sends the request over a connection that was idle for long, and gives its end
+// without its traffic.
+func doOne(ctx context.Context, c *client, cn *conn, deadline time.Time) outcome {
+	o := c.do(ctx, cn, &c.requests[0], time.Hour, deadline)
+	o.traffic = traffic{}
+	return o
+}
+
 func counted(dials *atomic.Int64) DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		dials.Add(1)
@@ -137,7 +145,7 @@ func TestClientOpensAConnectionForEachRequestWithoutKeepAlive(t *testing.T) {
 	var dials atomic.Int64
 	c, cn := newConn(t, address, experiment.Request{Method: "GET", Path: experiment.Literal("/")}, false, counted(&dials))
 	for range 3 {
-		if got := c.do(t.Context(), cn, &c.requests[0], time.Now().Add(time.Minute)); got != (outcome{status: 200}) {
+		if got := doOne(t.Context(), c, cn, time.Now().Add(time.Minute)); got != (outcome{status: 200}) {
 			t.Errorf("got %+v", got)
 		}
 		if cn.Conn != nil {
@@ -155,13 +163,13 @@ func TestClientOpensAConnectionForEachRequestWithoutKeepAlive(t *testing.T) {
 func TestClientTimesOut(t *testing.T) {
 	address, _ := scripted(t, "")
 	c, cn := newConn(t, address, experiment.Request{Method: "GET", Path: experiment.Literal("/")}, true, (&net.Dialer{}).DialContext)
-	if got := c.do(t.Context(), cn, &c.requests[0], time.Now().Add(20*ms)); got != (outcome{kind: kindTimeout}) {
+	if got := doOne(t.Context(), c, cn, time.Now().Add(20*ms)); got != (outcome{kind: kindTimeout}) {
 		t.Errorf("got %+v", got)
 	}
 	if cn.Conn != nil {
 		t.Error("a connection with a response to come was kept")
 	}
-	if got := c.do(t.Context(), cn, &c.requests[0], time.Now().Add(-1)); got != (outcome{kind: kindTimeout}) {
+	if got := doOne(t.Context(), c, cn, time.Now().Add(-1)); got != (outcome{kind: kindTimeout}) {
 		t.Errorf("too late to connect: got %+v", got)
 	}
 }
@@ -176,7 +184,7 @@ func TestClientIsCutOffWithItsContext(t *testing.T) {
 		}
 		cancel()
 	}()
-	if got := c.do(ctx, cn, &c.requests[0], time.Now().Add(time.Hour)); got.kind == "" {
+	if got := doOne(ctx, c, cn, time.Now().Add(time.Hour)); got.kind == "" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -186,7 +194,7 @@ func TestIdleConnectionsThatTheServerClosedAreNoFailures(t *testing.T) {
 	c, cn := newConn(t, address, experiment.Request{Method: "GET", Path: experiment.Literal("/")}, true, (&net.Dialer{}).DialContext)
 	defer cn.drop()
 	for i := range 3 {
-		if got := c.do(t.Context(), cn, &c.requests[0], time.Now().Add(time.Minute)); got != (outcome{status: 200}) {
+		if got := doOne(t.Context(), c, cn, time.Now().Add(time.Minute)); got != (outcome{status: 200}) {
 			t.Errorf("request %d: got %+v", i, got)
 		}
 		for !closedByPeer(cn.Conn) { // until the close has arrived

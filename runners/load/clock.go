@@ -17,21 +17,21 @@ func (c clock) time(at time.Duration) time.Time { return c.window.Add(at) }
 
 // alarm waits for moments of a clock, for one goroutine. The runtime's timers
 // round a wait of an idle process up to whole milliseconds; that would stand in
-// every latency of an open load, so a fine alarm asks the kernel instead, where
-// that is possible.
+// every latency of an open load, so the kernel is asked instead, where that is
+// possible: by a timer of the alarm's own, or by one that many share.
 type alarm struct {
-	clock clock
-	timer *time.Timer
-	fine  *fineTimer // nil: by the runtime's timer
+	clock  clock
+	timer  *time.Timer
+	fine   *fineTimer // nil: not by one of its own
+	ticker *ticker    // nil: not by one that is shared
+	wake   chan struct{}
 }
 
-// newAlarm makes an alarm; the caller closes it.
-func newAlarm(ctx context.Context, c clock, fine bool) *alarm {
-	a := &alarm{clock: c}
-	if fine {
-		a.fine = newFineTimer(ctx)
-	}
-	return a
+func newAlarm(c clock) *alarm { return &alarm{clock: c} }
+
+// newFineAlarm makes one with a timer of its own until ctx ends; the caller closes it.
+func newFineAlarm(ctx context.Context, c clock) *alarm {
+	return &alarm{clock: c, fine: newFineTimer(ctx)}
 }
 
 func (a *alarm) close() {
@@ -49,6 +49,17 @@ func (a *alarm) until(ctx context.Context, at time.Duration) bool {
 	}
 	if a.fine != nil && a.fine.wait(wait) {
 		return ctx.Err() == nil
+	}
+	if a.wake == nil && a.ticker != nil {
+		a.wake = make(chan struct{}, 1)
+	}
+	if a.wake != nil && a.ticker.add(at, a.wake) {
+		select {
+		case <-a.wake:
+			return true
+		case <-ctx.Done():
+			return false // for good: the alarm is not asked again
+		}
 	}
 	if a.timer == nil {
 		a.timer = time.NewTimer(wait)

@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -44,12 +43,13 @@ func (r *run) closedLoop(ctx, offering context.Context, course []leg) {
 // ends finishes it, and goes on from there if there is another part to take.
 func (r *run) user(ctx, offering context.Context, i int, course []leg, own *conn, shared chan *conn) {
 	var (
-		bell  = newAlarm(offering, r.clock, r.thinks && !r.coarse)
-		rng   = draws(r.load.Seed, uint64(i)+1)
+		bell  = newAlarm(r.clock)
+		s     = r.sender(i, draws(r.load.Seed, uint64(i)+1))
 		think time.Duration // of a part in which users only go, that of the one before
 		next  = time.Duration(math.MinInt64)
+		now   = next // the time, as far as it is known
 	)
-	defer bell.close()
+	bell.ticker = r.ticker
 	if own != nil {
 		defer own.drop()
 	}
@@ -61,12 +61,14 @@ func (r *run) user(ctx, offering context.Context, i int, course []leg, own *conn
 		if from >= to {
 			continue
 		}
-		for next = max(next, from); next < min(to, r.end()) && bell.until(offering, next); {
-			end, ok := r.turn(ctx, own, shared, next, rng)
-			if !ok {
+		for next = max(next, from); next < min(to, r.end()); next = now + think {
+			if next > now && !bell.until(offering, next) || offering.Err() != nil {
+				break
+			}
+			var ok bool
+			if now, ok = s.turn(ctx, own, shared, next); !ok {
 				return
 			}
-			next = end + think
 		}
 	}
 }
@@ -74,25 +76,25 @@ func (r *run) user(ctx, offering context.Context, i int, course []leg, own *conn
 // turn sends one request, over the user's own connection or over one of the shared
 // ones, and gives the moment at which it was over; false if drain or ctx ended before
 // there was a connection.
-func (r *run) turn(ctx context.Context, cn *conn, shared chan *conn, intended time.Duration, rng *rand.Rand) (time.Duration, bool) {
-	kind := r.mix.pick(rng)
-	r.rec.offer(kind, intended)
+func (s sender) turn(ctx context.Context, cn *conn, shared chan *conn, intended time.Duration) (time.Duration, bool) {
+	kind := s.mix.pick(s.draws)
 	if cn != nil {
-		return r.request(ctx, cn, kind, intended, rng), true
+		return s.request(ctx, cn, kind, intended, false), true
 	}
+	s.shard.offer(kind, intended)
 	select { // one that is free goes before an end
 	case cn = <-shared:
 	default:
 		select {
 		case cn = <-shared:
-		case <-r.drained:
+		case <-s.drained:
 		case <-ctx.Done():
 		}
 	}
 	if cn == nil {
-		r.rec.unfinished(kind, intended, never, r.drainEnd())
+		s.shard.unfinished(kind, intended, never, s.drainEnd(), traffic{})
 		return 0, false
 	}
 	defer func() { shared <- cn }()
-	return r.request(ctx, cn, kind, intended, rng), true
+	return s.request(ctx, cn, kind, intended, true), true
 }

@@ -40,12 +40,18 @@ func newFineTimer(ctx context.Context) *fineTimer {
 
 // wait waits for d, above 0, or until the context ended; it reports whether it
 // could.
-func (t *fineTimer) wait(d time.Duration) bool {
+func (t *fineTimer) wait(d time.Duration) bool { return t.set(d) && t.expired() }
+
+// set has the timer expire once, after d, above 0; what was set before is forgotten. It
+// reports whether it could.
+func (t *fineTimer) set(d time.Duration) bool {
 	spec := [2]syscall.Timespec{1: syscall.NsecToTimespec(int64(d))} // interval, value
 	_, _, errno := syscall.Syscall6(syscall.SYS_TIMERFD_SETTIME, t.fd, 0, uintptr(unsafe.Pointer(&spec)), 0, 0, 0)
-	if errno != 0 {
-		return false
-	}
+	return errno == 0
+}
+
+// expired waits until it has, or the context ended; it reports whether it could.
+func (t *fineTimer) expired() bool {
 	var expirations [8]byte
 	_, err := t.file.Read(expirations[:])
 	return err == nil

@@ -121,8 +121,8 @@ type run struct {
 	rec     *recorder
 	clock   clock
 	coarse  bool
-	thinks  bool // some users do
 
+	ticker  *ticker       // nil: users wait by timers of the runtime
 	places  atomic.Int64  // handed out
 	ends    atomic.Int64  // moment at which intended starts end
 	stop    func()        // ends the offering where that moment comes before it was planned
@@ -136,9 +136,6 @@ func newRun(g Generator, clients []*client, stop func()) *run {
 		load: g.Load, mix: newMix(g.Load.Requests), data: g.Data, clients: clients, rec: newRecorder(g.Load),
 		coarse: g.coarse, stop: stop, drained: make(chan struct{}), changed: make(chan struct{}, 1),
 	}
-	for _, l := range legs(g.Load) {
-		r.thinks = r.thinks || l.closed != nil && l.closed.Think > 0
-	}
 	r.ends.Store(int64(loadEnd(g.Load)))
 	r.rec.ended = func(at time.Duration) {
 		r.endAt(at)
@@ -146,6 +143,9 @@ func newRun(g Generator, clients []*client, stop func()) *run {
 		r.changed <- struct{}{}
 	}
 	r.clock = startClock(lead(g.Load))
+	if !r.coarse && slices.ContainsFunc(legs(g.Load), func(l leg) bool { return l.closed != nil && l.closed.Think > 0 }) {
+		r.ticker = newTicker(r.clock)
+	}
 	r.late = time.AfterFunc(r.drainEnd()-r.clock.now(), func() { close(r.drained) })
 	return r
 }
@@ -173,6 +173,9 @@ func (r *run) place() *conn {
 // under way is cut off when ctx ends, which is around it.
 func (r *run) drive(ctx, offering context.Context) {
 	defer r.late.Stop()
+	if r.ticker != nil {
+		defer r.ticker.close()
+	}
 	var (
 		course = legs(r.load)
 		both   sync.WaitGroup
@@ -180,31 +183,50 @@ func (r *run) drive(ctx, offering context.Context) {
 	both.Go(func() { r.closedLoop(ctx, offering, course) })
 	both.Go(func() { r.openLoop(ctx, offering, course, streams(r.load)) })
 	both.Wait()
-	newAlarm(offering, r.clock, false).until(offering, r.end())
+	newAlarm(r.clock).until(offering, r.end())
 }
 
-// request sends an offered request, records what becomes of it and gives the
-// moment at which it was over. Where the end of drain comes before its timeout,
-// it is not failed but unfinished.
-func (r *run) request(ctx context.Context, cn *conn, kind int, intended time.Duration, rng *rand.Rand) time.Duration {
-	sent, drained := r.clock.now(), r.drainEnd()
-	if sent >= drained {
-		r.rec.unfinished(kind, intended, never, drained)
+// sender is one goroutine that sends requests, one after another.
+type sender struct {
+	*run
+	shard *shard
+	draws *rand.Rand
+}
+
+func (r *run) sender(i int, draws *rand.Rand) sender {
+	return sender{run: r, shard: r.rec.shard(i), draws: draws}
+}
+
+// request sends a request, records what becomes of it and gives the moment at which it
+// was over. offered tells that its offer was recorded. Where the end of drain comes before
+// its timeout, it is not failed but unfinished.
+func (s sender) request(ctx context.Context, cn *conn, kind int, intended time.Duration, offered bool) time.Duration {
+	sent, drained := s.clock.now(), s.drainEnd()
+	switch {
+	case sent >= drained:
+		if !offered {
+			s.shard.offer(kind, intended)
+		}
+		s.shard.unfinished(kind, intended, never, drained, traffic{})
 		return drained
+	case offered:
+		s.shard.send(kind, intended, sent)
+	default:
+		s.shard.start(kind, intended, sent)
 	}
-	r.rec.send(kind, intended, sent)
 	q := &cn.client.requests[kind]
 	var row []string
 	if q.fed {
-		row = r.data.take()
+		row = s.data.take()
 	}
-	q.write(cn, rng, row)
-	o := cn.client.do(ctx, cn, q, r.clock.time(min(sent+r.load.Timeout, drained)))
-	end := r.clock.now()
-	if drained = min(drained, r.drainEnd()); o.kind == kindTimeout && sent+r.load.Timeout > drained {
-		r.rec.unfinished(kind, intended, sent, drained)
+	q.write(cn, s.draws, row)
+	o := cn.client.do(ctx, cn, q, sent-cn.since, s.clock.time(min(sent+s.load.Timeout, drained)))
+	end := s.clock.now()
+	cn.since = end
+	if drained = min(drained, s.drainEnd()); o.kind == kindTimeout && sent+s.load.Timeout > drained {
+		s.shard.unfinished(kind, intended, sent, drained, o.traffic)
 		return drained
 	}
-	r.rec.done(kind, intended, sent, end, o)
+	s.shard.done(kind, intended, sent, end, o)
 	return end
 }

@@ -54,6 +54,14 @@ func (d *Distribution) Count() int64 {
 	return d.hdr.TotalCount()
 }
 
+// Reset makes the distribution empty, and keeps its memory.
+func (d *Distribution) Reset() {
+	if d.hdr != nil {
+		d.hdr.Reset()
+	}
+	d.overflow = 0
+}
+
 // Merge adds the values of another one.
 func (d *Distribution) Merge(o *Distribution) {
 	if o.hdr == nil {

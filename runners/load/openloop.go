@@ -38,12 +38,12 @@ func (r *run) openLoop(ctx, offering context.Context, course, streams []leg) {
 	}
 	var workers, loops sync.WaitGroup
 	c := &crew{queue: make(chan arrival, room), most: int64(r.load.Connections)}
-	c.hire = func() {
+	c.hire = func(i int) {
 		cn := r.place()
-		workers.Go(func() { r.worker(ctx, c.queue, cn) })
+		workers.Go(func() { r.worker(ctx, i, c.queue, cn) })
 	}
 	for _, l := range lanes {
-		l.crew = c
+		l.crew, l.shard = c, r.rec.shard(l.number)
 		loops.Go(func() { r.arrive(offering, l) })
 	}
 	loops.Wait()
@@ -54,11 +54,14 @@ func (r *run) openLoop(ctx, offering context.Context, course, streams []leg) {
 // arrive offers the requests of one lane.
 func (r *run) arrive(offering context.Context, l *lane) {
 	var (
-		bell  = newAlarm(offering, r.clock, !r.coarse)
+		bell  = newAlarm(r.clock)
 		rng   = draws(r.load.Seed, l.draws())
 		gaps  = draws(r.load.Seed, poissonGaps+uint64(l.number))
 		shape experiment.OpenLoad // of a leg in which it ends, that of the one before
 	)
+	if !r.coarse {
+		bell = newFineAlarm(offering, r.clock)
+	}
 	defer bell.close()
 	defer r.rec.expect(l.number, never)
 	for _, g := range l.course {
@@ -78,16 +81,17 @@ func (r *run) arrive(offering context.Context, l *lane) {
 		if shape.Poisson {
 			due.gaps = gaps
 		}
+		behind := spread{burst: shape.CatchUp}
 		for due.first(); ; due.next() {
 			a := arrival{intended: later(g.begin, pacer.At(due.n)), kind: r.mix.pick(rng), draw: rng.Uint64(), lane: l}
 			if a.intended >= g.end {
 				break
 			}
 			r.rec.expect(l.number, a.intended)
-			if a.intended >= r.end() || !bell.until(offering, a.intended) {
+			if a.intended >= r.end() || !bell.until(offering, a.intended) || !bell.until(offering, behind.due(a.intended, r.clock.now())) {
 				return
 			}
-			l.take(r.rec, a)
+			l.take(a)
 		}
 	}
 }
@@ -101,14 +105,14 @@ func later(at, by time.Duration) time.Duration {
 }
 
 // worker owns one connection.
-func (r *run) worker(ctx context.Context, queue <-chan arrival, cn *conn) {
+func (r *run) worker(ctx context.Context, i int, queue <-chan arrival, cn *conn) {
 	defer cn.drop()
 	seed := rand.NewPCG(0, 0)
-	rng := rand.New(seed)
+	s := r.sender(i, rand.New(seed))
 	for a := range queue {
 		for more := true; more; a, more = a.lane.done() {
 			seed.Seed(a.draw, 0)
-			r.request(ctx, cn, a.kind, a.intended, rng)
+			s.request(ctx, cn, a.kind, a.intended, true)
 		}
 	}
 }
@@ -117,7 +121,7 @@ func (r *run) worker(ctx context.Context, queue <-chan arrival, cn *conn) {
 // idle, or about to be, takes a new one, unless all connections are in use.
 type crew struct {
 	queue chan arrival // has room for all that are in flight
-	hire  func()
+	hire  func(i int)
 	most  int64 // connections
 	busy  atomic.Int64
 	size  atomic.Int64
@@ -136,13 +140,14 @@ func (c *crew) grow() {
 	defer c.mu.Unlock()
 	if n := c.size.Load(); n < c.most && c.busy.Load() > n {
 		c.size.Add(1)
-		c.hire()
+		c.hire(int(n))
 	}
 }
 
 // lane is arrival processes one after another, with one account of what is in flight.
 type lane struct {
 	number int // 0, or that of the stream from 1
+	shard  *shard
 	course []leg
 	crew   *crew
 
@@ -186,15 +191,15 @@ func (l *lane) allow(o experiment.OpenLoad) {
 
 // take starts an arrival that is due, or lets it wait or drops it where the lane is
 // full.
-func (l *lane) take(rec *recorder, a arrival) {
+func (l *lane) take(a arrival) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	full := l.inFlight >= l.limit
 	if full && (!l.queues || len(l.waiting)-l.head >= maxWaiting) {
-		rec.drop(a.kind, a.intended)
+		l.shard.drop(a.kind, a.intended)
 		return
 	}
-	rec.offer(a.kind, a.intended)
+	l.shard.offer(a.kind, a.intended)
 	if full {
 		l.waiting = append(l.waiting, a)
 		return

@@ -74,6 +74,36 @@ func (a *arrivals) next() {
 	}
 }
 
+// spread is when arrivals are sent that are overdue by the generator's own fault, because
+// it was held up: not all at once, which would be a load that nobody asked for, but at no
+// more than twice the rate of their schedule, until it has caught up. All are sent. It is
+// a pure function of the moments that it is told.
+type spread struct {
+	burst bool          // send them at once
+	last  time.Duration // intended start of the arrival before
+	sent  time.Duration // when that was sent
+	begun bool          // there is one before
+}
+
+const (
+	heldUp    = time.Millisecond      // arrivals that are overdue by less are not
+	shortWait = 50 * time.Microsecond // is shorter than it takes to wait for it
+)
+
+// due gives the moment at which the next arrival is to be sent: it has come, or has
+// passed by the moment now.
+func (s *spread) due(intended, now time.Duration) time.Duration {
+	due := now
+	if s.begun && !s.burst && now-intended > heldUp {
+		due = max(now, s.sent+(intended-s.last)/2)
+	}
+	s.last, s.sent, s.begun = intended, due, true
+	if due-now < shortWait {
+		return now
+	}
+	return due
+}
+
 // UserStart gives the time from the start of the ramp at which user i of n,
 // counted from 0, begins: they start evenly over the ramp.
 func UserStart(i, n int, ramp time.Duration) time.Duration {

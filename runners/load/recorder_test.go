@@ -59,26 +59,26 @@ func checkSlice(t *testing.T, g grid, at time.Duration) {
 
 func TestRecorderSeparatesWindowAndSuccess(t *testing.T) {
 	r := newRecorder(experiment.Load{Warmup: time.Second, Measure: time.Second, Timeout: time.Second, Open: &experiment.OpenLoad{Rate: 1, InFlight: 9}})
-	ok := outcome{status: 200}
+	ok := outcome{status: 200, traffic: traffic{written: 100, received: 500}}
 	one := func(intended, sent, end time.Duration, o outcome) {
-		r.offer(0, intended)
-		r.send(0, intended, sent)
-		r.done(0, intended, sent, end, o)
+		r.shard(0).offer(0, intended)
+		r.shard(0).send(0, intended, sent)
+		r.shard(0).done(0, intended, sent, end, o)
 	}
-	one(-500*ms, -500*ms, -400*ms, ok)                                  // before the window
-	one(-100*ms, -100*ms, 100*ms, ok)                                   // completes inside
-	one(0, 0, 200*ms, ok)                                               // inside
-	one(300*ms, 350*ms, 400*ms, outcome{status: 503, kind: kindStatus}) // a failure
-	one(500*ms, 600*ms, 1600*ms, outcome{kind: kindTimeout})            // fails in drain
-	one(900*ms, 1100*ms, 1300*ms, ok)                                   // sent in drain
-	one(999999999, 1000*ms, 1001*ms, ok)                                // the last moment inside
-	r.drop(0, 700*ms)                                                   // inside
-	r.drop(0, -700*ms)                                                  // before
-	r.offer(0, 800*ms)                                                  // sent, never answered
-	r.send(0, 800*ms, 850*ms)                                           //
-	r.unfinished(0, 800*ms, 850*ms, 2000*ms)                            //
-	r.offer(0, 850*ms)                                                  // never sent
-	r.unfinished(0, 850*ms, never, 2000*ms)                             //
+	one(-500*ms, -500*ms, -400*ms, ok)                                                                                              // before the window
+	one(-100*ms, -100*ms, 100*ms, ok)                                                                                               // completes inside
+	one(0, 0, 200*ms, ok)                                                                                                           // inside
+	one(300*ms, 350*ms, 400*ms, outcome{status: 503, kind: kindStatus, traffic: traffic{connects: 1, written: 100, received: 100}}) // a failure
+	one(500*ms, 600*ms, 1600*ms, outcome{kind: kindTimeout})                                                                        // fails in drain
+	one(900*ms, 1100*ms, 1300*ms, ok)                                                                                               // sent in drain
+	one(999999999, 1000*ms, 1001*ms, ok)                                                                                            // the last moment inside
+	r.shard(0).drop(0, 700*ms)                                                                                                      // inside
+	r.shard(0).drop(0, -700*ms)                                                                                                     // before
+	r.shard(0).offer(0, 800*ms)                                                                                                     // sent, never answered
+	r.shard(0).send(0, 800*ms, 850*ms)                                                                                              //
+	r.shard(0).unfinished(0, 800*ms, 850*ms, 2000*ms, traffic{connects: 1, written: 50})                                            //
+	r.shard(0).offer(0, 850*ms)                                                                                                     // never sent
+	r.shard(0).unfinished(0, 850*ms, never, 2000*ms, traffic{})                                                                     //
 	points := flatten(r, r.closeSlices(2*time.Second, true))
 	got, err := r.summary()
 	if err != nil {
@@ -96,6 +96,8 @@ func TestRecorderSeparatesWindowAndSuccess(t *testing.T) {
 		// 1 ms, 200 ms, 200 ms, 1150 ms
 		"service_time_p50": 0.2, "service_time_p90": 1.15, "service_time_p95": 1.15, "service_time_p99": 1.15, "service_time_p999": 1.15, "service_time_max": 1.15,
 		"lateness_p99": 0.2,
+		// of the three that completed inside
+		"connects": 1, "bytes_sent": 300, "bytes_received": 1100, "response_bytes": 500,
 	}
 	if d := cmp.Diff(observed(t, got), want, within(0.001)); d != "" {
 		t.Errorf("observations (-got +want):\n%s", d)
@@ -109,6 +111,7 @@ func TestRecorderSeparatesWindowAndSuccess(t *testing.T) {
 	total := experiment.Totals{
 		Offered: 11, Sent: 8, Dropped: 2, Waiting: 1, OK: 5, Failed: 2, Unfinished: 2,
 		Statuses: map[string]int64{"200": 5, "503": 1}, Errors: map[string]int64{"status": 1, "timeout": 1},
+		Connects: 2, BytesSent: 650, BytesReceived: 2600,
 	}
 	if d := cmp.Diff(got.Total, total); d != "" {
 		t.Errorf("total (-got +want):\n%s", d)
@@ -123,7 +126,7 @@ func TestNothingToSayIsAbsent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]float64{"throughput": 0, "offered": 0, "sent": 0, "unfinished": 0, "in_flight": 0, "requests_done": 0, "latency_count": 0}
+	want := map[string]float64{"throughput": 0, "offered": 0, "sent": 0, "unfinished": 0, "in_flight": 0, "requests_done": 0, "latency_count": 0, "connects": 0, "bytes_sent": 0, "bytes_received": 0}
 	if d := cmp.Diff(observed(t, got), want); d != "" {
 		t.Errorf("(-got +want):\n%s", d)
 	}
@@ -167,10 +170,10 @@ func TestHistogramsKeepWhatIsBeyondTheirRange(t *testing.T) {
 
 func TestLateEventsCountOnceInTheFirstOpenSlice(t *testing.T) {
 	r := newRecorder(experiment.Load{Measure: time.Second, Closed: &experiment.ClosedLoad{Users: 1}})
-	r.offer(0, 10*ms)
+	r.shard(0).offer(0, 10*ms)
 	points := flatten(r, r.closeSlices(500*ms, false))
-	r.send(0, 10*ms, 20*ms) // recorded long after
-	r.done(0, 10*ms, 20*ms, 30*ms, outcome{status: 200})
+	r.shard(0).send(0, 10*ms, 20*ms) // recorded long after
+	r.shard(0).done(0, 10*ms, 20*ms, 30*ms, outcome{status: 200})
 	points = append(points, flatten(r, r.closeSlices(time.Second, true))...)
 	got, err := r.summary()
 	if err != nil {
@@ -220,7 +223,7 @@ func within(fraction float64) cmp.Option {
 func flatten(r *recorder, done []closed) []experiment.SeriesPoint {
 	var points []experiment.SeriesPoint
 	for _, c := range done {
-		points = append(points, r.points(c)...)
+		points = append(points, c.points(r.drops)...)
 	}
 	return points
 }
@@ -279,9 +282,9 @@ func BenchmarkRecorder(b *testing.B) {
 	at := time.Duration(0)
 	b.ReportAllocs()
 	for b.Loop() {
-		r.offer(0, at)
-		r.send(0, at, at+1000)
-		r.done(0, at, at+1000, at+500_000, outcome{status: 200})
+		r.shard(0).offer(0, at)
+		r.shard(0).send(0, at, at+1000)
+		r.shard(0).done(0, at, at+1000, at+500_000, outcome{status: 200})
 		if at += 20_000; at%(100*ms) == 0 {
 			r.recycle(r.closeSlices(at, false))
 		}

@@ -93,7 +93,7 @@ func (p *reporter) take(now time.Duration, final bool) {
 	warming := p.load.Steady > 0 && !p.steady && !final
 	done := p.rec.closeSlices(now, final)
 	for _, c := range done {
-		p.points = append(p.points, p.rec.points(c)...)
+		p.points = append(p.points, c.points(p.rec.drops)...)
 		if warming && c.begin >= -p.load.Warmup {
 			p.rates = append(p.rates, float64(c.done-c.failed)/(c.end-c.begin).Seconds())
 		}

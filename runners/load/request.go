@@ -15,11 +15,12 @@ import (
 // request is one kind of request to one target, compiled.
 type request struct {
 	name     string
-	probe    *http.Request // for the reading of responses: they depend on the method
-	head     text          // all up to the length of the body; the whole where the body is always the same
-	body     text          // drawn bodies only
-	drawn    bool          // the body differs from request to request
-	fed      bool          // takes a row of the data
+	fixed    []byte // the whole request where it is always the same
+	toHead   bool   // its response has no body
+	head     text   // all up to the length of the body; the whole where the body is always the same
+	body     text   // drawn bodies only
+	drawn    bool   // the body differs from request to request
+	fed      bool   // takes a row of the data
 	statuses []experiment.Status
 	has      text
 	looks    bool // for has
@@ -62,7 +63,7 @@ func compileOne(q experiment.Request, columns []string, target string, keepAlive
 		return request{}, fmt.Errorf("body: %w", err)
 	}
 	r := request{
-		name: q.Name, probe: &http.Request{Method: q.Method}, statuses: q.Status, looks: !q.Has.IsZero(),
+		name: q.Name, toHead: q.Method == http.MethodHead, statuses: q.Status, looks: !q.Has.IsZero(),
 		head: literal(q.Method + " ").join(path).join(literal(" HTTP/1.1\r\n")).join(headers), drawn: !body.fixed(),
 	}
 	if r.has, err = newHas(q, columns); err != nil {
@@ -75,6 +76,9 @@ func compileOne(q experiment.Request, columns []string, target string, keepAlive
 		r.head = r.head.join(literal("Content-Length: " + strconv.Itoa(length) + "\r\n\r\n" + body.literals[0]))
 	default:
 		r.head = r.head.join(literal("\r\n"))
+	}
+	if r.head.fixed() && !r.drawn {
+		r.fixed = []byte(r.head.literals[0])
 	}
 	r.fed = len(r.head.columns())+len(r.body.columns())+len(r.has.columns()) > 0
 	return r, nil
@@ -170,16 +174,24 @@ func newHas(q experiment.Request, columns []string) (text, error) {
 
 // write puts the next request, and what its response must hold, into cn.
 func (q *request) write(cn *conn, draws *rand.Rand, row []string) {
-	cn.out = q.head.appendTo(cn.out[:0], draws, row)
-	if q.drawn {
-		cn.body = q.body.appendTo(cn.body[:0], draws, row)
-		cn.out = append(cn.out, "Content-Length: "...)
-		cn.out = strconv.AppendInt(cn.out, int64(len(cn.body)), 10)
-		cn.out = append(append(cn.out, "\r\n\r\n"...), cn.body...)
+	if cn.out = q.fixed; cn.out == nil {
+		cn.out = q.compose(cn, draws, row)
 	}
 	if q.looks {
 		cn.want = q.has.appendTo(cn.want[:0], nil, row)
 	}
+}
+
+// compose writes a request that differs from the one before.
+func (q *request) compose(cn *conn, draws *rand.Rand, row []string) []byte {
+	cn.own = q.head.appendTo(cn.own[:0], draws, row)
+	if q.drawn {
+		cn.body = q.body.appendTo(cn.body[:0], draws, row)
+		cn.own = append(cn.own, "Content-Length: "...)
+		cn.own = strconv.AppendInt(cn.own, int64(len(cn.body)), 10)
+		cn.own = append(append(cn.own, "\r\n\r\n"...), cn.body...)
+	}
+	return cn.own
 }
 
 // expects reports whether a response with this status is a success.

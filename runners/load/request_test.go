@@ -146,11 +146,11 @@ func TestExpectations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := &client{dial: (&net.Dialer{}).DialContext, address: address, keepAlive: true}
+			c := &client{dial: (&net.Dialer{}).DialContext, address: address, keepAlive: true, dialling: make(chan struct{}, 1), requests: []request{q}}
 			cn := &conn{client: c}
 			defer cn.drop()
 			q.write(cn, nil, []string{"ann"})
-			if got := c.do(t.Context(), cn, &q, time.Now().Add(time.Minute)); got != tt.want {
+			if got := doOne(t.Context(), c, cn, time.Now().Add(time.Minute)); got != tt.want {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 		})

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -12,9 +11,9 @@ import (
 type slice struct {
 	offered, sent, done, failed, dropped int64
 
-	level     int64           // change of the number in flight
-	moment    time.Duration   // each change times its moment, counted from the slice's begin
-	latencies []time.Duration // of successes
+	level     int64         // change of the number in flight
+	moment    time.Duration // each change times its moment, counted from the slice's begin
+	latencies *Distribution // of successes; nil: there is none
 }
 
 // timeline is a row of slices. The first ones leave it when they are closed; an
@@ -23,16 +22,15 @@ type slice struct {
 type timeline struct {
 	grid
 	start time.Duration // of the load
-	drops bool          // an open load is part of it
 	first int           // index of open[0]
 	open  []slice
 	level int64           // in flight at the begin of open[0]
 	areas []time.Duration // requests in flight, integrated over each window
-	spare [][]time.Duration
+	spare []*Distribution // empty ones
 }
 
 func newTimeline(l experiment.Load, windows int) timeline {
-	t := timeline{grid: newGrid(l), start: -lead(l), drops: anyOpen(l), areas: make([]time.Duration, windows)}
+	t := timeline{grid: newGrid(l), start: -lead(l), areas: make([]time.Duration, windows)}
 	t.first = t.index(t.start)
 	return t
 }
@@ -66,18 +64,64 @@ func (t *timeline) shift(moment time.Duration, by int64) {
 
 // landed enters the latency of a success.
 func (t *timeline) landed(s *slice, latency time.Duration) {
-	if s.latencies == nil && len(t.spare) > 0 {
-		last := len(t.spare) - 1
-		s.latencies, t.spare = t.spare[last], t.spare[:last]
+	if s.latencies == nil {
+		s.latencies = t.take()
 	}
-	s.latencies = append(s.latencies, latency)
+	s.latencies.Add(latency)
 }
 
-// closed is a slice that has ended.
+// take gives an empty distribution, one that was used before if there is any.
+func (t *timeline) take() *Distribution {
+	last := len(t.spare) - 1
+	if last < 0 {
+		return &Distribution{}
+	}
+	d := t.spare[last]
+	t.spare = t.spare[:last]
+	return d
+}
+
+// recycle empties a distribution for the next slice.
+func (t *timeline) recycle(d *Distribution) {
+	if d != nil {
+		d.Reset()
+		t.spare = append(t.spare, d)
+	}
+}
+
+// closed is a slice that has ended, of one shard or of all together.
 type closed struct {
 	slice
 	begin, end time.Duration
-	inFlight   float64
+	counted    time.Duration // its length inside the load
+	area       time.Duration // requests in flight, integrated over it
+	before     int64         // in flight at its begin
+}
+
+// merge adds what another shard saw of the same slice.
+func (c *closed) merge(o closed) {
+	c.offered += o.offered
+	c.sent += o.sent
+	c.done += o.done
+	c.failed += o.failed
+	c.dropped += o.dropped
+	c.area += o.area
+	c.before += o.before
+	switch {
+	case o.latencies == nil:
+	case c.latencies == nil:
+		c.latencies = o.latencies
+	default:
+		c.latencies.Merge(o.latencies)
+	}
+}
+
+// inFlight is the mean over the slice.
+func (c *closed) inFlight() float64 {
+	if c.end == c.begin {
+		return float64(c.before)
+	}
+	return float64(c.area) / float64(c.counted)
 }
 
 // close takes out the slices which ended by the given moment; with final, which
@@ -105,10 +149,7 @@ func (t *timeline) closeFirst(end time.Duration) closed {
 	if window >= 0 {
 		t.areas[window] += area
 	}
-	c := closed{slice: s, begin: begin, end: end, inFlight: float64(t.level)}
-	if length > 0 {
-		c.inFlight = float64(area) / float64(length-max(t.start-begin, 0))
-	}
+	c := closed{slice: s, begin: begin, end: end, counted: length - max(t.start-begin, 0), area: area, before: t.level}
 	t.level += s.level
 	t.first++
 	t.open = t.open[:copy(t.open, t.open[1:])]
@@ -116,7 +157,7 @@ func (t *timeline) closeFirst(end time.Duration) closed {
 }
 
 // points gives the series of a closed slice.
-func (t *timeline) points(c closed) []experiment.SeriesPoint {
+func (c *closed) points(drops bool) []experiment.SeriesPoint {
 	var out []experiment.SeriesPoint
 	at := wholeMS(c.begin)
 	add := func(metric string, value float64) {
@@ -126,21 +167,14 @@ func (t *timeline) points(c closed) []experiment.SeriesPoint {
 	add("sent", float64(c.sent))
 	add("done", float64(c.done))
 	add("failed", float64(c.failed))
-	if t.drops {
+	if drops {
 		add("dropped", float64(c.dropped))
 	}
-	add("in_flight", c.inFlight)
-	if n := len(c.latencies); n > 0 {
-		slices.Sort(c.latencies)
-		add("latency_p50", rank(c.latencies, 0.5).Seconds())
-		add("latency_p99", rank(c.latencies, 0.99).Seconds())
-		add("latency_max", c.latencies[n-1].Seconds())
+	add("in_flight", c.inFlight())
+	if d := c.latencies; d != nil {
+		add("latency_p50", d.Quantile(0.5))
+		add("latency_p99", d.Quantile(0.99))
+		add("latency_max", d.Quantile(1))
 	}
 	return out
-}
-
-// rank gives the smallest value which the share q of all does not exceed (the
-// nearest-rank quantile of sorted values).
-func rank(sorted []time.Duration, q float64) time.Duration {
-	return sorted[max(int(math.Ceil(q*float64(len(sorted))))-1, 0)]
 }

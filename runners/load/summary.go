@@ -14,36 +14,35 @@ import (
 // Those of all together, without a name in front, are then counts and the generator's
 // own lateness; response times of different phases are no distribution of anything.
 func (r *recorder) summary() (experiment.LoadResult, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := summary{out: experiment.LoadResult{Total: r.total.totals()}, drops: r.drops}
+	m := r.merged()
+	s := summary{out: experiment.LoadResult{Total: m.total.totals()}, drops: r.drops}
 	var (
 		all  tally
 		area time.Duration
 	)
-	for i, w := range r.windows {
-		all.add(&w.all.counts)
+	for i, w := range m.windows {
+		all.counts.add(&w.all.counts)
 		all.lateness.Merge(&w.all.lateness)
-		area += r.areas[i]
+		area += m.areas[i]
 		s.out.Window += w.length()
 		if w.name != "" {
-			s.out.Parts = append(s.out.Parts, experiment.LoadPart{Name: w.name, Begin: w.begin - r.windows[0].begin, Window: w.length()})
+			s.out.Parts = append(s.out.Parts, experiment.LoadPart{Name: w.name, Begin: w.begin - m.windows[0].begin, Window: w.length()})
 		}
 	}
 	s.out.Statuses, s.out.Errors = all.byStatus(), all.errors
-	all.unfinished = r.total.unfinished
+	all.unfinished = m.total.unfinished
 	s.window = s.out.Window
 	s.counts(&all.counts)
 	s.add("in_flight", float64(area)/float64(s.window), experiment.UnitCount)
 	if all.lateness.Count() > 0 {
 		s.add("lateness_p99", all.lateness.Quantile(0.99), experiment.UnitSeconds)
 	}
-	for i, w := range r.windows {
-		s.of(w, r.areas[i])
+	for i, w := range m.windows {
+		s.of(w, m.areas[i])
 		for kind, name := range r.names {
 			s.suffix, s.request = "{"+name+"}", name
 			if w.name == "" {
-				w.named[kind].unfinished = r.byName[kind].unfinished
+				w.named[kind].unfinished = m.byName[kind].unfinished
 			}
 			s.counts(&w.named[kind].counts)
 			s.quantiles(&w.named[kind])
@@ -53,9 +52,25 @@ func (r *recorder) summary() (experiment.LoadResult, error) {
 		if s.out.Requests == nil {
 			s.out.Requests = map[string]experiment.Totals{}
 		}
-		s.out.Requests[name] = r.byName[kind].totals()
+		s.out.Requests[name] = m.byName[kind].totals()
 	}
 	return s.out, s.fault
+}
+
+// merged adds the shards up, in the first one: nobody records any more.
+func (r *recorder) merged() *shard {
+	m := r.shards[0]
+	for _, s := range r.shards[1:] {
+		m.total.add(&s.total)
+		for i := range m.windows {
+			m.windows[i].add(s.windows[i])
+			m.areas[i] += s.areas[i]
+		}
+		for i := range m.byName {
+			m.byName[i].add(&s.byName[i])
+		}
+	}
+	return m
 }
 
 // summary is a result in the making.
@@ -103,6 +118,12 @@ func (s *summary) counts(c *counts) {
 	}
 	s.add("unfinished", float64(c.unfinished), experiment.UnitCount)
 	s.add("requests_done", float64(done), experiment.UnitCount)
+	s.add("connects", float64(c.connects)/seconds, experiment.UnitPerSecond)
+	s.add("bytes_sent", float64(c.written)/seconds, experiment.UnitBytesRate)
+	s.add("bytes_received", float64(c.received)/seconds, experiment.UnitBytesRate)
+	if c.ok > 0 {
+		s.add("response_bytes", float64(c.okBytes)/float64(c.ok), experiment.UnitBytes)
+	}
 }
 
 // quantiles reports the distributions that hold anything: all quantiles and the

@@ -12,16 +12,21 @@ import (
 type counts struct {
 	offered, sent, dropped, waiting, ok, failed, unfinished int64
 
+	traffic
+	okBytes int64 // received for successes
+
 	statuses [1000]int64 // three digits, as the protocol has it
 	errors   map[string]int64
 }
 
 func (c *counts) done(o outcome) {
+	c.traffic.add(o.traffic)
 	if o.status > 0 {
 		c.statuses[o.status]++
 	}
 	if o.kind == "" {
 		c.ok++
+		c.okBytes += o.received
 		return
 	}
 	c.failed++
@@ -32,6 +37,8 @@ func (c *counts) done(o outcome) {
 }
 
 func (c *counts) add(o *counts) {
+	c.traffic.add(o.traffic)
+	c.okBytes += o.okBytes
 	c.offered += o.offered
 	c.sent += o.sent
 	c.dropped += o.dropped
@@ -54,6 +61,7 @@ func (c *counts) totals() experiment.Totals {
 	return experiment.Totals{
 		Offered: c.offered, Sent: c.sent, Dropped: c.dropped, Waiting: c.waiting,
 		OK: c.ok, Failed: c.failed, Unfinished: c.unfinished,
+		Connects: c.connects, BytesSent: c.written, BytesReceived: c.received,
 		Statuses: c.byStatus(), Errors: c.errors,
 	}
 }
@@ -77,6 +85,15 @@ type tally struct {
 	counts
 
 	success, failure, service, lateness Distribution // intended start inside the window
+}
+
+// add adds what another shard has recorded.
+func (t *tally) add(o *tally) {
+	t.counts.add(&o.counts)
+	t.success.Merge(&o.success)
+	t.failure.Merge(&o.failure)
+	t.service.Merge(&o.service)
+	t.lateness.Merge(&o.lateness)
 }
 
 // window is a measured part of the load.
@@ -106,6 +123,14 @@ func newWindows(l experiment.Load, kinds int) []*window {
 		out = append(out, newWindow(p.Name, p.Begin, p.Begin+p.Window, kinds))
 	}
 	return out
+}
+
+// add adds the same window of another shard.
+func (w *window) add(o *window) {
+	w.all.add(&o.all)
+	for i := range w.named {
+		w.named[i].add(&o.named[i])
+	}
 }
 
 // length of the window.

@@ -1,0 +1,141 @@
+package load
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"time"
+)
+
+// Bounds of a connection's buffer in bytes: what a small response takes, and what it
+// grows to where responses are long.
+const (
+	leastBuffer = 1 << 10
+	mostBuffer  = 64 << 10
+)
+
+// unchecked is how long a connection may have been idle without being asked whether
+// the server has closed it: that costs a system call, and few are closed without a word
+// right after a response.
+const unchecked = 20 * time.Microsecond
+
+// conn is a place among the connections of one client: open, or yet to be opened. One
+// goroutine uses it at a time.
+type conn struct {
+	net.Conn
+	client  *client
+	in      framer
+	buf     []byte
+	out     []byte        // the next request
+	own     []byte        // holds it where it is not always the same
+	body    []byte        // of the next request where it is drawn
+	want    []byte        // what the body of the response must hold
+	surplus bool          // bytes came that belong to no response
+	since   time.Duration // moment at which its last request was over
+	known   time.Time     // the deadline that the connection has been told
+	forget  func() bool   // ends the watch over the context
+	traffic
+}
+
+// opened takes a new connection.
+func (c *conn) opened(nc net.Conn, forget func() bool) {
+	c.Conn, c.forget, c.surplus = nc, forget, false
+	c.known = time.Time{}
+}
+
+// drop closes the connection, if it is open.
+func (c *conn) drop() {
+	if c.Conn != nil {
+		c.forget()
+		_ = c.Close()
+		c.Conn = nil
+	}
+}
+
+// stale reports whether a connection that was left open is of no use any more: the
+// server has closed it meanwhile, which loses no request, or has said too much.
+func (c *conn) stale(idle time.Duration, wary bool) bool {
+	return c.surplus || (wary || idle > unchecked) && closedByPeer(c.Conn)
+}
+
+// exchange sends the request and reads its response whole.
+func (c *conn) exchange(q *request, deadline time.Time) error {
+	if err := c.expect(deadline); err != nil {
+		return err
+	}
+	if err := c.send(deadline); err != nil {
+		return err
+	}
+	// Others send meanwhile. Where the response is there by then, it is read without
+	// having been waited for, which costs two system calls less.
+	runtime.Gosched()
+	return c.receive(q, deadline)
+}
+
+// expect makes the connection fail at the deadline, or earlier: one that it was told
+// before is left where it is. Whoever meets it too early sets the right one (tooEarly),
+// so that a request seldom pays for a timer. TLS does not survive an early one.
+func (c *conn) expect(deadline time.Time) error {
+	if !c.known.IsZero() && !deadline.Before(c.known) && !c.client.secure {
+		return nil
+	}
+	c.known = deadline
+	return c.SetDeadline(deadline)
+}
+
+// tooEarly reports whether an operation failed by a deadline that was not its own; the
+// right one is set then.
+func (c *conn) tooEarly(err error, deadline time.Time) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) || !c.known.Before(deadline) {
+		return false
+	}
+	c.known = deadline
+	return c.SetDeadline(deadline) == nil
+}
+
+func (c *conn) send(deadline time.Time) error {
+	for out := c.out; len(out) > 0; {
+		n, err := c.Write(out)
+		c.written += int64(n)
+		out = out[n:]
+		if err != nil && !c.tooEarly(err, deadline) {
+			return err
+		}
+	}
+	return nil
+}
+
+// receive reads the response, no less and no more.
+func (c *conn) receive(q *request, deadline time.Time) error {
+	if c.buf == nil {
+		c.buf = make([]byte, leastBuffer)
+	}
+	c.in.begin(q.toHead, q.looks)
+	for {
+		n, fault := c.Read(c.buf)
+		c.received += int64(n)
+		if n > 0 {
+			used, done, err := c.in.feed(c.buf[:n])
+			if err != nil {
+				return err
+			}
+			if done {
+				c.surplus = used < n
+				return nil
+			}
+			if n == len(c.buf) && n < mostBuffer {
+				c.buf = make([]byte, 2*n)
+			}
+		}
+		switch {
+		case fault == nil:
+		case errors.Is(fault, io.EOF):
+			_, err := c.in.end()
+			return err
+		case !c.tooEarly(fault, deadline):
+			return fault
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package load
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+)
+
+// ticker wakes many goroutines, each at a moment of its own, by one fine timer.
+type ticker struct {
+	clock clock
+	fine  *fineTimer
+	stop  context.CancelFunc
+	over  chan struct{}
+
+	mu   sync.Mutex
+	next wakeups
+}
+
+// newTicker gives nil where there is no fine timer. The caller closes it.
+func newTicker(c clock) *ticker {
+	ctx, stop := context.WithCancel(context.Background())
+	t := &ticker{clock: c, fine: newFineTimer(ctx), stop: stop, over: make(chan struct{})}
+	if t.fine == nil {
+		stop()
+		return nil
+	}
+	go t.run(ctx)
+	return t
+}
+
+// close ends it; nobody may wait any more.
+func (t *ticker) close() {
+	t.stop()
+	<-t.over
+	t.fine.close()
+}
+
+// add has wake, which must have room, take a value at the given moment. It reports whether
+// it will.
+func (t *ticker) add(at time.Duration, wake chan<- struct{}) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	heap.Push(&t.next, wakeup{at, wake})
+	return t.next[0].at != at || t.arm()
+}
+
+// arm sets the timer to the first wake-up.
+func (t *ticker) arm() bool { return t.fine.set(max(t.next[0].at-t.clock.now(), 1)) }
+
+func (t *ticker) run(ctx context.Context) {
+	defer close(t.over)
+	for t.fine.expired() && ctx.Err() == nil {
+		t.mu.Lock()
+		for now := t.clock.now(); len(t.next) > 0 && t.next[0].at <= now; {
+			heap.Pop(&t.next).(wakeup).wake <- struct{}{}
+		}
+		if len(t.next) > 0 {
+			t.arm()
+		}
+		t.mu.Unlock()
+	}
+}
+
+type wakeup struct {
+	at   time.Duration
+	wake chan<- struct{}
+}
+
+// wakeups is a heap.
+type wakeups []wakeup
+
+func (w wakeups) Len() int           { return len(w) }
+func (w wakeups) Less(i, j int) bool { return w[i].at < w[j].at }
+func (w wakeups) Swap(i, j int)      { w[i], w[j] = w[j], w[i] }
+func (w *wakeups) Push(x any)        { *w = append(*w, x.(wakeup)) }
+func (w *wakeups) Pop() any {
+	last := len(*w) - 1
+	x := (*w)[last]
+	*w = (*w)[:last]
+	return x
+}
