@@ -43,6 +43,7 @@ type client struct {
 	keepAlive bool
 	requests  []request     // by kind
 	secure    bool          // TLS
+	http2     *http2        // nil: HTTP/1.1
 	dialling  chan struct{} // has room for connections that are being opened
 	wary      atomic.Bool   // the server has closed a connection without a word before
 }
@@ -51,12 +52,32 @@ type client struct {
 // turned away by the queue of a listening socket, and wait for a second.
 const maxDialling = 256
 
-func newClient(l experiment.Load, target string, dial DialFunc) (*client, error) {
+// newClient makes one for a target, to which that many connections are to be opened.
+func newClient(l experiment.Load, target, address string, connections int, dial DialFunc) (*client, error) {
 	requests, err := compile(l, target)
-	return &client{
-		dial: dial, address: target, keepAlive: l.KeepAlive, requests: requests,
+	if err != nil {
+		return nil, err
+	}
+	if dial, err = secured(l, target, dial); err != nil {
+		return nil, err
+	}
+	c := &client{
+		dial: dial, address: address, keepAlive: l.KeepAlive, secure: l.TLS != nil, requests: requests,
 		dialling: make(chan struct{}, maxDialling),
-	}, err
+	}
+	if l.HTTP2 {
+		c.http2 = newHTTP2(l, address, connections, dial)
+	}
+	return c, nil
+}
+
+// place gives a connection to be opened.
+func (c *client) place() *conn {
+	cn := &conn{client: c}
+	if c.http2 != nil {
+		cn.stream = c.http2.place()
+	}
+	return cn
 }
 
 // outcome is the end of a request: a status, and a kind unless it succeeded.
@@ -83,6 +104,9 @@ func (t *traffic) add(o traffic) {
 // so long that the server has closed it, and leaves it open if it may be used again. When
 // ctx ends, every connection is closed.
 func (c *client) do(ctx context.Context, cn *conn, q *request, idle time.Duration, deadline time.Time) outcome {
+	if cn.stream != nil {
+		return cn.stream.do(ctx, q, cn.out, cn.want, deadline)
+	}
 	reused := cn.Conn != nil
 	if reused && cn.stale(idle, c.wary.Load()) {
 		cn.drop()
@@ -133,6 +157,10 @@ func (c *client) open(around context.Context, cn *conn, deadline time.Time) erro
 
 // kindOf classifies an error; other is for those without a kind of their own.
 func kindOf(err error, other string) string {
+	var own interface{ kind() string }
+	if errors.As(err, &own) {
+		return own.kind()
+	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return kindTimeout

@@ -116,11 +116,11 @@ func TestClientReadsEveryFormOfResponse(t *testing.T) {
 // connection.
 func newConn(t *testing.T, address string, q experiment.Request, keepAlive bool, dial DialFunc) (*client, *conn) {
 	t.Helper()
-	c, err := newClient(experiment.Load{Requests: []experiment.Request{q}, KeepAlive: keepAlive}, address, dial)
+	c, err := newClient(experiment.Load{Requests: []experiment.Request{q}, KeepAlive: keepAlive}, address, address, 1, dial)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cn := &conn{client: c}
+	cn := c.place()
 	c.requests[0].write(cn, rand.New(rand.NewPCG(1, 1)), nil)
 	return c, cn
 }

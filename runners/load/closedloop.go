@@ -19,9 +19,9 @@ func (r *run) closedLoop(ctx, offering context.Context, course []leg) {
 		}
 	}
 	var shared chan *conn
-	if r.load.Connections < users {
-		shared = make(chan *conn, r.load.Connections)
-		for range r.load.Connections {
+	if most := r.most(users); most < users {
+		shared = make(chan *conn, most)
+		for range most {
 			shared <- r.place()
 		}
 	}

@@ -36,6 +36,7 @@ type conn struct {
 	since   time.Duration // moment at which its last request was over
 	known   time.Time     // the deadline that the connection has been told
 	forget  func() bool   // ends the watch over the context
+	stream  *stream       // nil: HTTP/1.1
 	traffic
 }
 
@@ -45,8 +46,11 @@ func (c *conn) opened(nc net.Conn, forget func() bool) {
 	c.known = time.Time{}
 }
 
-// drop closes the connection, if it is open.
+// drop closes the connection, if it is open and nobody shares it.
 func (c *conn) drop() {
+	if c.stream != nil {
+		c.stream.drop()
+	}
 	if c.Conn != nil {
 		c.forget()
 		_ = c.Close()

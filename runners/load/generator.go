@@ -78,15 +78,18 @@ func (g Generator) clients(ctx context.Context) ([]*client, error) {
 		dial = (&net.Dialer{}).DialContext
 	}
 	var out []*client
-	for _, target := range g.Load.Targets {
-		c, err := newClient(g.Load, target, dial)
-		if err != nil {
-			return nil, err
-		}
+	for i, target := range g.Load.Targets {
+		address := target
 		if g.Dial == nil {
-			if c.address, err = resolve(ctx, target); err != nil {
+			var err error
+			if address, err = resolve(ctx, target); err != nil {
 				return nil, err
 			}
+		}
+		n := len(g.Load.Targets)
+		c, err := newClient(g.Load, target, address, (g.Load.Connections+n-1-i)/n, dial)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, c)
 	}
@@ -162,10 +165,19 @@ func (r *run) endAt(at time.Duration) {
 // drainEnd is the moment at which drain ends at the latest.
 func (r *run) drainEnd() time.Duration { return r.end() + r.load.Timeout }
 
+// most is how many requests may be under way at once for the sake of connections, of the
+// number that would like to be: over HTTP/2 they share connections.
+func (r *run) most(wanted int) int {
+	if r.load.HTTP2 {
+		return wanted
+	}
+	return min(wanted, r.load.Connections)
+}
+
 // place gives a connection to be opened: they are dealt to the targets in turn.
 func (r *run) place() *conn {
 	n := r.places.Add(1) - 1
-	return &conn{client: r.clients[n%int64(len(r.clients))]}
+	return r.clients[n%int64(len(r.clients))].place()
 }
 
 // drive returns when drain has ended: no earlier than the load, even if nothing

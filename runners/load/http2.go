@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
@@ -24,16 +25,25 @@ type http2 struct {
 	address   string
 	sessions  []*session
 	places    atomic.Int64 // handed out
+	opened    atomic.Int64 // connections, since it was last asked
 }
 
 // newHTTP2 makes a client of that many connections; dial secures them where the load has
 // TLS. Without it HTTP/2 is spoken from the start.
 func newHTTP2(l experiment.Load, address string, connections int, dial DialFunc) *http2 {
 	speaks := new(http.Protocols)
-	h := &http2{scheme: "http", address: address, transport: &http.Transport{
-		DialContext: dial, DialTLSContext: dial, Protocols: speaks,
+	h := &http2{scheme: "http", address: address}
+	counted := func(ctx context.Context, network, address string) (net.Conn, error) {
+		nc, err := dial(ctx, network, address)
+		if err == nil {
+			h.opened.Add(1)
+		}
+		return nc, err
+	}
+	h.transport = &http.Transport{
+		DialContext: counted, DialTLSContext: counted, Protocols: speaks,
 		DisableCompression: true, MaxResponseHeaderBytes: maxHeader,
-	}}
+	}
 	speaks.SetUnencryptedHTTP2(l.TLS == nil)
 	speaks.SetHTTP2(l.TLS != nil)
 	if l.TLS != nil {
@@ -111,6 +121,13 @@ func (s *stream) drop() {
 // do sends a request as it was written for HTTP/1.1 and reads its response whole, whose
 // body must hold want. When ctx ends, the connection is closed.
 func (s *stream) do(ctx context.Context, q *request, written, want []byte, deadline time.Time) outcome {
+	o := s.send(ctx, q, written, want, deadline)
+	o.connects = s.on.of.opened.Swap(0)
+	o.received = s.size
+	return o
+}
+
+func (s *stream) send(ctx context.Context, q *request, written, want []byte, deadline time.Time) outcome {
 	s.size = 0
 	within, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()

@@ -37,7 +37,7 @@ func (r *run) openLoop(ctx, offering context.Context, course, streams []leg) {
 		return
 	}
 	var workers, loops sync.WaitGroup
-	c := &crew{queue: make(chan arrival, room), most: int64(r.load.Connections)}
+	c := &crew{queue: make(chan arrival, room), most: int64(r.most(room))}
 	c.hire = func(i int) {
 		cn := r.place()
 		workers.Go(func() { r.worker(ctx, i, c.queue, cn) })
