@@ -60,6 +60,7 @@ func All() []Guard {
 		externalTool(),
 		nonMonotone(),
 		clientLimited(),
+		imported(),
 	}
 }
 

@@ -61,7 +61,7 @@ func (v ImportView) people(f Format) string {
 	p := printer{markdown: f == Markdown, width: v.Options.width()}
 	if v.Sweep.ID != 0 {
 		v.stored(&p)
-		return p.String()
+		return p.whole()
 	}
 	for i, in := range v.Files {
 		if i > 0 {
@@ -69,7 +69,7 @@ func (v ImportView) people(f Format) string {
 		}
 		in.understood(&p)
 	}
-	return p.String()
+	return p.whole()
 }
 
 // printer writes lines and tables for people.
@@ -78,6 +78,9 @@ type printer struct {
 	markdown bool
 	width    int
 }
+
+// whole gives everything, without the empty line behind a table that ends it.
+func (p *printer) whole() string { return strings.TrimRight(p.String(), "\n") + "\n" }
 
 func (p *printer) head(line string) {
 	if p.markdown {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -273,14 +274,17 @@ func (r Report) allFindings() []experiment.Finding {
 // grouped gives one line for each code and severity: how often, and the first.
 func (r Report) grouped(severities ...experiment.Severity) []string {
 	type key struct {
-		severity experiment.Severity
-		code     string
+		severity    experiment.Severity
+		code, about string
 	}
 	count := map[key]int{}
 	first := map[key]experiment.Finding{}
 	var order []key
 	for _, f := range r.allFindings() {
-		k := key{f.Severity, f.Code}
+		k := key{f.Severity, f.Code, ""}
+		if f.Code == "external-tool" { // a code of many traps, each with numbers of its run
+			k.about = strings.Map(withoutDigits, f.Message)
+		}
 		if !slices.Contains(severities, f.Severity) {
 			continue
 		}
@@ -304,6 +308,13 @@ func (r Report) grouped(severities ...experiment.Severity) []string {
 		}
 	}
 	return lines
+}
+
+func withoutDigits(r rune) rune {
+	if unicode.IsDigit(r) || r == '.' {
+		return -1
+	}
+	return r
 }
 
 // where names the cell and round of a finding.

@@ -64,7 +64,9 @@ input.`,
   ceteris import --sweep week --cell baseline monday.json tuesday.json wednesday.json
   ceteris import --sweep week --cell log_level=off --round 2 --reader k6 tuesday-off.json`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.importFiles(cmd.Context(), o, args, cmd.InOrStdin()) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.importFiles(cmd.Context(), o, args, cmd.InOrStdin())
+		},
 	}
 	o.addFlags(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("reader", cobra.FixedCompletions(readerNames(), cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag

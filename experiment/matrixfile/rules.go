@@ -148,7 +148,7 @@ func GuardCodes() map[string]bool {
 		"noisy-cell": false, "round-without-baseline": false, "host-suspended": false, "conductor-paused": false, "scrape-gap": false,
 		"non-monotone": false, "client-limited": false, "not-warm": false, "work-missing": false, "external-tool": false,
 		"generator-late": true, "window-short": true, "in-flight-limit": true, "cpu-cap": true, "emulated-image": false,
-		"work-differs": true, "flat-load": true,
+		"work-differs": true, "flat-load": true, "imported": false,
 	}
 }
 
