@@ -127,13 +127,13 @@ func (s k6Summary) judge(out *result, requests int64, seconds float64) (failed i
 }
 
 func (s k6Summary) bytes(out *result, seconds float64) {
-	for metric, name := range map[string]string{"bytes_received": "data_received", "bytes_sent": "data_sent"} {
-		n, ok := s.count(name, "count")
+	for _, one := range []struct{ metric, name string }{{"bytes_sent", "data_sent"}, {"bytes_received", "data_received"}} {
+		n, ok := s.count(one.name, "count")
 		switch {
 		case ok:
-			out.set(metric, float64(n)/seconds)
+			out.set(one.metric, float64(n)/seconds)
 		case s.rounded:
-			out.unknown(metric, "the text rounds it to two digits")
+			out.unknown(one.metric, "the text rounds it to two digits")
 		}
 	}
 }

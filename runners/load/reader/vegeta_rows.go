@@ -25,10 +25,10 @@ func vegetaGob(data []byte, span experiment.Span) (*result, error) {
 		at := in.Size() - int64(in.Len())
 		err := decoder.Decode(&v)
 		switch {
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			return r.finish(incomplete("result %d, at byte %d, is cut off", n, at))
-		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.EOF) && at == in.Size(): // the decoder says so of a bad result as well
 			return r.finish(nil)
+		case errors.Is(err, io.ErrUnexpectedEOF) && in.Len() == 0:
+			return r.finish(incomplete("result %d, at byte %d, is cut off", n, at))
 		case err != nil:
 			return nil, fmt.Errorf("result %d, at byte %d, is none of vegeta: %s", n, at, quoteError(err))
 		}
