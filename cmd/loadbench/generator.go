@@ -56,7 +56,7 @@ func planned(j job, l experiment.Load, data string) (invocation, error) {
 	if data == "" {
 		return inv, nil
 	}
-	file, err := place(j.dir, "data.csv", data)
+	file, err := save(j.dir, "data.csv", data)
 	inv.env = append(inv.env, experiment.DataEnv+"="+file)
 	return inv, err
 }

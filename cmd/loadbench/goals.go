@@ -2,7 +2,10 @@
 
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Goal is what the generator is to reach, and what was measured of it.
 type Goal struct {
@@ -57,6 +60,12 @@ func goals(o Outcome) []Goal {
 		out = append(out, costGoals(o.Open.Costs)...)
 		out = append(out, paceGoals(o.Open.Paces)...)
 	}
+	if o.Stall != nil {
+		out = append(out, stallGoals(*o.Stall)...)
+	}
+	if o.Connections != nil {
+		out = append(out, crowdGoals(*o.Connections)...)
+	}
 	return out
 }
 
@@ -102,4 +111,66 @@ func paceGoals(paces []Pace) []Goal {
 		}
 	}
 	return out
+}
+
+const (
+	nearTruth    = 0.02 // relative
+	crowdSending = 1.0  // s
+	crowdPeak    = 60 << 20
+	mostReady    = 0.015 // s
+)
+
+// stallGoals judges what ours says of the stall.
+func stallGoals(s Stalls) []Goal {
+	var out []Goal
+	for _, one := range s.Tools {
+		if one.Tool != ours {
+			continue
+		}
+		for _, name := range told() {
+			said, ok := one.Says[name]
+			off := said/one.Truth[name] - 1
+			out = append(out, Goal{
+				Name: "stall, " + name, Want: fmt.Sprintf("within %g%% of the truth", 100*nearTruth),
+				Measured: fmt.Sprintf("%s of %s, off by %.2f%%", milliseconds(said), milliseconds(one.Truth[name]), 100*off),
+				Met:      ok && math.Abs(off) <= nearTruth,
+			})
+		}
+	}
+	d := s.Drops
+	return append(out, Goal{
+		Name: "stall, drops", Want: "exact",
+		Measured: fmt.Sprintf("%d dropped, %d sent; %d of %d arrived", d.Dropped, d.Sent, d.Arrived, d.Scheduled), Met: d.exact(),
+	})
+}
+
+// crowdGoals judges many connections.
+func crowdGoals(c Crowds) []Goal {
+	var out []Goal
+	for _, one := range c.Crowds {
+		at := fmt.Sprintf("%d connections, ", one.Connections)
+		works := one.Working == one.Connections && one.Failed == 0 && one.Exact
+		out = append(out, Goal{
+			Name: at + "all work", Want: "all send, none fails, counted alike",
+			Measured: fmt.Sprintf("%d sent, %d requests failed", one.Working, one.Failed), Met: works,
+		})
+		switch one.Connections {
+		case connections:
+			out = append(out, Goal{
+				Name: at + "first requests sent", Want: "within " + milliseconds(mostReady) + " of the start",
+				Measured: one.Sending.milliseconds(), Met: works && one.Sending.Median <= mostReady,
+			})
+		case many:
+			out = append(
+				out,
+				Goal{Name: at + "open and sending", Want: fmt.Sprintf("within %g s of the start", crowdSending), Measured: one.Sending.String() + " s", Met: works && one.Sending.Median <= crowdSending},
+				Goal{Name: at + "memory", Want: fmt.Sprintf("at most %d MiB", crowdPeak>>20), Measured: one.Peak.scaled(1.0/(1<<20)).format("%.1f") + " MiB", Met: one.Peak.Max <= crowdPeak},
+			)
+		}
+	}
+	r := c.Refused
+	return append(out, Goal{
+		Name: fmt.Sprintf("%d connections with %d descriptors", many, fewFiles), Want: "an error before the first request",
+		Measured: fmt.Sprintf("exit %d after %d requests: %s", r.Code, r.Requests, r.Said), Met: r.Code > 0 && r.Requests == 0 && r.Said != "",
+	})
 }

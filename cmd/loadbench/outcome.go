@@ -16,10 +16,13 @@ import (
 
 // Outcome is all that was measured.
 type Outcome struct {
-	Target Capacity     `json:"target"`
-	Closed []Comparison `json:"closed,omitempty"`
-	Open   *Open        `json:"open,omitempty"`
-	Goals  []Goal       `json:"goals"`
+	Host        Noise        `json:"host"`
+	Target      Capacity     `json:"target"`
+	Closed      []Comparison `json:"closed,omitempty"`
+	Open        *Open        `json:"open,omitempty"`
+	Stall       *Stalls      `json:"stall,omitempty"`
+	Connections *Crowds      `json:"connections,omitempty"`
+	Goals       []Goal       `json:"goals"`
 }
 
 // run is main without the process.
@@ -55,6 +58,10 @@ func measure(ctx context.Context, o options, log io.Writer) (Outcome, error) {
 		return out, err
 	}
 	fmt.Fprintf(log, "this takes about %s\n", b.estimate().Round(time.Second))
+	before, err := ticks()
+	if err != nil {
+		return out, err
+	}
 	stop, err := b.startTarget(ctx)
 	if err != nil {
 		return out, err
@@ -63,6 +70,10 @@ func measure(ctx context.Context, o options, log io.Writer) (Outcome, error) {
 	if stopped := stop(); err == nil {
 		err = stopped
 	}
+	if err != nil {
+		return out, err
+	}
+	out.Host, err = noise(before)
 	out.Goals = goals(out)
 	return out, err
 }
@@ -77,6 +88,10 @@ func (b *bench) modesInto(ctx context.Context, out *Outcome) (err error) {
 			out.Closed, err = b.closed(ctx)
 		case modeOpen:
 			out.Open, err = b.open(ctx)
+		case modeStall:
+			out.Stall, err = b.stall(ctx)
+		case modeConnections:
+			out.Connections, err = b.crowds(ctx)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", mode, err)
@@ -97,6 +112,12 @@ func (b *bench) estimate() time.Duration {
 		case modeOpen:
 			for _, rate := range b.rates {
 				pairs(len(b.pacedPeers(rate)))
+			}
+		case modeStall:
+			total += time.Duration(2+len(b.stallPeers())) * (stallWindow + settle)
+		case modeConnections:
+			for _, c := range b.crowded() {
+				total += time.Duration(c.runs) * (crowdWindow(c.connections) + settle)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 )
@@ -22,7 +23,11 @@ func (s spread) format(one string) string {
 
 // milliseconds is String of seconds.
 func (s spread) milliseconds() string {
-	return spread{N: s.N, Median: 1000 * s.Median, Min: 1000 * s.Min, Max: 1000 * s.Max}.format("%.3g") + " ms"
+	return s.scaled(1000).format("%.3g") + " ms"
+}
+
+func (s spread) scaled(by float64) spread {
+	return spread{N: s.N, Median: by * s.Median, Min: by * s.Min, Max: by * s.Max}
 }
 
 // milliseconds is a time in seconds.
@@ -34,6 +39,9 @@ func (o Outcome) print(w io.Writer, format string) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(o)
+	}
+	if _, err := fmt.Fprintf(w, "%s\n\n", o.Host); err != nil {
+		return err
 	}
 	for _, t := range o.tables() {
 		text := t.Render()
@@ -57,6 +65,9 @@ func (o Outcome) tables() []table.Writer {
 			out = append(out, costTable("Open", o.Open.Costs))
 		}
 		out = append(out, paceTable(o.Open.Paces))
+	}
+	if o.Stall != nil {
+		out = append(out, stallTable(*o.Stall))
 	}
 	return append(out, goalTable(o.Goals))
 }
@@ -89,6 +100,26 @@ func paceTable(paces []Pace) table.Writer {
 	t := newTable("Open, at the target", "rate", "tool", "achieved / offered", "lateness p99", "share bunched")
 	for _, p := range paces {
 		t.AppendRow(table.Row{p.Rate, p.Tool, p.Achieved.exact(), p.Lateness.milliseconds(), p.Bunched})
+	}
+	return t
+}
+
+func stallTable(s Stalls) table.Writer {
+	header := []any{"tool", "requests", "it says"}
+	for _, name := range told() {
+		header = append(header, name+": true", "said")
+	}
+	t := newTable(fmt.Sprintf("A stall of %s in %s at %d/s", stallLength, stallWindow, stallRate), header...)
+	for _, one := range s.Tools {
+		row := table.Row{one.Tool, one.Requests, strings.ReplaceAll(one.Of, "_", " ")}
+		for _, name := range told() {
+			said := "unknown"
+			if v, ok := one.Says[name]; ok {
+				said = milliseconds(v)
+			}
+			row = append(row, milliseconds(one.Truth[name]), said)
+		}
+		t.AppendRow(row)
 	}
 	return t
 }

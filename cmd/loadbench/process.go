@@ -122,8 +122,8 @@ func highWater(status string) int64 {
 	return 0
 }
 
-// place writes a file into a directory and gives its path.
-func place(dir, name, text string) (string, error) {
+// save writes a file into a directory and gives its path.
+func save(dir, name, text string) (string, error) {
 	path := filepath.Join(dir, name)
 	return path, os.WriteFile(path, []byte(text), 0o600)
 }

@@ -43,10 +43,10 @@ func quantile[T cmp.Ordered](sorted []T, q float64) T {
 // begin; the begin is that for which the least late arrival is not late at all, for no
 // tool tells its own.
 func lateness(records []target.Record, rate int) []time.Duration {
-	begin := begin(records, rate)
+	start := begin(records, rate)
 	out := make([]time.Duration, len(records))
 	for k, r := range records {
-		out[k] = time.Duration(r.Arrived - begin - due(k, rate))
+		out[k] = time.Duration(r.Arrived - start - due(place(r, k), rate))
 	}
 	slices.Sort(out)
 	return out
@@ -56,9 +56,18 @@ func lateness(records []target.Record, rate int) []time.Duration {
 func begin(records []target.Record, rate int) int64 {
 	least := int64(math.MaxInt64)
 	for k, r := range records {
-		least = min(least, r.Arrived-due(k, rate))
+		least = min(least, r.Arrived-due(place(r, k), rate))
 	}
 	return least
+}
+
+// place is that of a request in the schedule: its number, or without one that of its
+// arrival.
+func place(r target.Record, arrival int) int {
+	if r.Number >= 0 {
+		return int(r.Number)
+	}
+	return arrival
 }
 
 // due is the moment of the k-th arrival since the begin, in ns.

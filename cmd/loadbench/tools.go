@@ -132,7 +132,7 @@ export default function () { http.get(__ENV.URL); }
 `
 
 func k6(j job) (invocation, error) {
-	file, err := place(j.dir, "script.js", script)
+	file, err := save(j.dir, "script.js", script)
 	if err != nil {
 		return invocation{}, err
 	}

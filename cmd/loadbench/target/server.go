@@ -82,6 +82,7 @@ func Serve(input *os.File, output io.Writer) error {
 		return err
 	}
 	err = s.loop()
+	runtime.KeepAlive(input) // its descriptor is used alone
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
