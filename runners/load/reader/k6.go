@@ -34,9 +34,9 @@ func detectK6(data []byte) format {
 	case bytes.HasPrefix(line, []byte("{")) && (bytes.Contains(line, []byte(`"type":"Metric"`)) || bytes.Contains(line, []byte(`"type":"Point"`))):
 		return k6JSON
 	case bytes.HasPrefix(line, []byte("{")) && (has(`"metrics"`) || has(`"root_group"`)):
-		return k6JSONSummary
+		return asSummary(k6JSONSummary)
 	case has("http_reqs..") || has("http_req_duration..") || has("TOTAL RESULTS") || has("execution: local"):
-		return k6Text
+		return asSummary(k6Text)
 	}
 	return nil
 }

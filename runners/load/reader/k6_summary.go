@@ -22,12 +22,6 @@ type k6Summary struct {
 // k6Expected is the metric of successes, which k6 keeps by itself.
 const k6Expected = "http_req_duration{expected_response:true}"
 
-// cutJSON reports whether JSON ends too early.
-func cutJSON(data []byte, err error) bool {
-	var syntax *json.SyntaxError
-	return errors.As(err, &syntax) && syntax.Offset >= int64(len(data))
-}
-
 // k6JSONSummary reads --summary-export, or the data of handleSummary: the values of a
 // metric stand in it, or one deeper.
 func k6JSONSummary(data []byte, span experiment.Span) (*result, error) {

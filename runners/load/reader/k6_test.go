@@ -402,6 +402,7 @@ func TestK6Errors(t *testing.T) {
 		want       string
 	}{
 		{"foreign", "Running 10s test", false, `"Running 10s test" begins it, and samples (--out csv or json`},
+		{"summary without an end", export + strings.Repeat(" ", maxText), false, "it is longer than"},
 		{"summary cut", export[:len(export)/2], true, "the summary is cut off"},
 		{"handleSummary cut", handle[:len(handle)/2], true, "the summary is cut off"},
 		{"machine-readable summary", `{"version":"1.0.0","results":{"metrics":[]}}`, false, "--new-machine-readable-summary=false"},

@@ -44,7 +44,9 @@ func k6Text(data []byte, span experiment.Span) (*result, error) {
 		default:
 			last = name
 		}
-		s.metrics[name] = k6Values(values)
+		if s.metrics[name] == nil { // those of all stand before those of a group or a scenario
+			s.metrics[name] = k6Values(values)
+		}
 	}
 	s.open = scenarios > 0 && open == scenarios
 	if s.metrics["http_reqs"] == nil && s.metrics["iterations"] == nil {

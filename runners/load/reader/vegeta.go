@@ -30,11 +30,11 @@ func detectVegeta(data []byte) format {
 	case bytes.Contains(data[:min(len(data), 16)], []byte("\x06Result")):
 		return vegetaGob
 	case bytes.HasPrefix(line, []byte(`{"latencies"`)):
-		return vegetaJSONReport
+		return asSummary(vegetaJSONReport)
 	case bytes.HasPrefix(line, []byte(`{`)) && bytes.Contains(line, []byte(`"latency"`)):
 		return vegetaJSON
 	case bytes.HasPrefix(line, []byte("Requests ")) && bytes.Contains(line, []byte("[total, rate")):
-		return vegetaTextReport
+		return asSummary(vegetaTextReport)
 	case bytes.HasPrefix(line, []byte("Bucket ")):
 		return vegetaUseless("a histogram of buckets", "no response time more exact than its buckets")
 	case bytes.HasPrefix(line, []byte("Value(ms)")):

@@ -87,7 +87,7 @@ func (v *vegetaReport) line(name, values string) (err error) {
 		v.BytesOut.Total, err = strconv.ParseUint(fields[0], 10, 64)
 	case "Success": // rounded: the codes tell it
 	case "Status Codes":
-		for _, one := range strings.Fields(values) {
+		for one := range strings.FieldsSeq(values) {
 			code, text, _ := strings.Cut(one, ":")
 			if v.Statuses[code], err = strconv.ParseInt(text, 10, 64); err != nil {
 				break
@@ -148,22 +148,6 @@ func (v *vegetaReport) result(format string, span experiment.Span) (*result, err
 	}
 	wholeRun(out, span)
 	return out, nil
-}
-
-// wholeRun warns where a summary should have been cut to the window.
-func wholeRun(out *result, span experiment.Span) {
-	if span.IsZero() {
-		out.note("the numbers are over all that the tool sent, a ramp and a warm-up of its own included")
-		return
-	}
-	out.warn("the numbers are over all that the tool sent, and cannot be cut to the window from %s to %s", moment(span.Begin), moment(span.End))
-}
-
-func moment(at time.Time) string {
-	if at.IsZero() {
-		return "its end"
-	}
-	return at.UTC().Format(time.RFC3339)
 }
 
 // statuses tells how many requests succeeded, and how many had no response.

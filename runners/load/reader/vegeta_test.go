@@ -176,6 +176,7 @@ func TestVegetaErrors(t *testing.T) {
 		{"histogram", reference(t, "vegeta/hist.txt"), false, "give the results themselves"},
 		{"plot", reference(t, "vegeta/hdrplot.txt"), false, "give the results themselves"},
 		{"foreign", "<html>", false, `"<html>" begins it, and the results of an attack`},
+		{"report without an end", report + strings.Repeat(" ", maxText), false, "it is longer than"},
 		{"report cut", report[:200], true, "the report is cut off"},
 		{"report of nothing", strings.Replace(report, `"requests":600`, `"requests":0`, 1), true, "no request"},
 		{"report of other sums", strings.Replace(report, `"requests":600`, `"requests":601`, 1), false, "601 requests, and of the status of 600"},
