@@ -20,6 +20,14 @@ func (d *DB) Reschedule(ctx context.Context, sweep int64, plan experiment.Resche
 				return fmt.Errorf("mark run %d as interrupted, which was running: %w", id, err)
 			}
 		}
+		for _, o := range plan.Salvaged {
+			if err := insertSeries(ctx, tx, o); err != nil {
+				return fmt.Errorf("what was heard of run %d: %w", o.Run.ID, err)
+			}
+			if err := insertArtifacts(ctx, tx, o.Run.ID, o.Artifacts); err != nil {
+				return fmt.Errorf("what was heard of run %d: %w", o.Run.ID, err)
+			}
+		}
 		for _, run := range plan.Superseded {
 			r, err := tx.ExecContext(ctx, `UPDATE runs SET state = 'superseded', reason = ? WHERE id = ? AND sweep = ? AND state NOT IN ('pending', 'running')`,
 				run.Reason, run.ID, sweep)

@@ -233,10 +233,11 @@ type SweepHead struct {
 
 // Reschedule is how the plan of a sweep is mended before an invocation goes on.
 type Reschedule struct {
-	Interrupted []int64 // runs that were under way when their invocation died
-	Superseded  []Run   // settled runs of rounds that are run again; Reason holds the new reason
-	Drop        []int64 // pending rows that are planned anew
-	Add         []Run   // pending runs
+	Interrupted []int64   // runs that were under way when their invocation died
+	Salvaged    []Outcome // of Interrupted: series and artifacts that outlived the invocation
+	Superseded  []Run     // settled runs of rounds that are run again; Reason holds the new reason
+	Drop        []int64   // pending rows that are planned anew
+	Add         []Run     // pending runs
 }
 
 // Store keeps everything. Implementations are safe for one writer; readers never

@@ -71,7 +71,7 @@ func conductFake(ctx context.Context, a *app, file string, rounds int) error {
 			Load: func(r fake.Run, _ experiment.Load) fake.Generation { return fake.Throughput(fakeThroughput(r.Key.Run)) },
 		}),
 		Reader: load.Reader{}, Judge: guard.New(), Analyst: analysis.New(), Store: store,
-		Generator: experiment.Build{Binary: "/loadgen"}, Log: a.log, Now: a.now, Events: newProgress(a.err, m.Judge.Metric).on,
+		Journal: store.Path() + "-slices", Generator: experiment.Build{Binary: "/loadgen"}, Log: a.log, Now: a.now, Events: newProgress(a.err, m.Judge.Metric).on,
 	}
 	result, err := c.Conduct(ctx, conduct.Request{
 		Matrix: m.ForRunner(experiment.RunnerFake), Rounds: rounds, Drain: a.interrupts.stopping.Done(),

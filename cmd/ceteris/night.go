@@ -117,6 +117,7 @@ func (n *night) conduct(ctx context.Context, m *experiment.Matrix, t *turn) (con
 	defer show.close()
 	defer n.place.restore(n.log) // the next matrix is placed on all cores again
 	c.Store, c.Pin, c.Free, c.Rest = n.store, n.place.pin, freeFor(n.store.Path(), m), &n.rest
+	c.Journal = n.store.Path() + "-slices"
 	c.Events = n.logged(func(e conduct.Event) {
 		t.runs.on(e)
 		show.on(e)

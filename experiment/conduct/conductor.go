@@ -42,6 +42,11 @@ type Conductor struct {
 	// Snapshots keeps prepared volumes; nil: every run is prepared anew.
 	Snapshots Snapshots
 
+	// Journal is a directory of the database alone, in which the output of the generator is
+	// written down while a run is under way, so that slices outlive a ceteris that is
+	// killed; empty: it is not. It is there only as long as there is something in it.
+	Journal string
+
 	// Free gives the room on the file systems to which an invocation on that host
 	// writes; asked before each run. Nil: not looked at.
 	Free func(experiment.Host) ([]DiskFree, error)

@@ -80,6 +80,7 @@ func (r *oneRun) read(ctx context.Context, proc experiment.Proc, on func(experim
 	if err != nil {
 		return experiment.LoadResult{}, fmt.Errorf("follow the generator: %w", err)
 	}
+	out = journal(r.Journal).follow(r.outcome.Run.ID, out, r.Log)
 	defer out.Close()
 	return r.Reader.Read(ctx, out, on)
 }

@@ -167,8 +167,12 @@ func (s *sweep) mend(ctx context.Context, cells []experiment.Cell) error {
 		return fmt.Errorf("read the plan: %w", err)
 	}
 	r := mend(runs, cells, s.head.Rounds, s.req.Matrix.Repeat.Seed)
+	r.Salvaged = s.salvage(ctx, r.Interrupted)
 	if err := s.Store.Reschedule(ctx, s.head.ID, r); err != nil {
 		return fmt.Errorf("mend the plan: %w", err)
+	}
+	for _, run := range runs { // of those, too, that were stored just before a kill
+		s.forget(run.ID)
 	}
 	pending, err := s.Store.Pending(ctx, s.head.ID)
 	if err != nil {

@@ -119,6 +119,7 @@ func (s *sweep) one(ctx context.Context, run experiment.Run) (state experiment.R
 	plan := s.plans[run.Cell]
 	run.Invocation = s.head.Invocation
 	run.Began = s.Now()
+	s.forget(run.ID) // of another database in the same place
 	run, err = s.Store.BeginRun(ctx, run)
 	if err != nil {
 		return "", nil, fmt.Errorf("begin run: %w", err)
@@ -142,6 +143,7 @@ func (s *sweep) one(ctx context.Context, run experiment.Run) (state experiment.R
 	if err := s.Store.EndRun(keep, o, findings); err != nil {
 		return "", lost, fmt.Errorf("store run %d: %w", run.ID, err)
 	}
+	s.forget(run.ID)
 	if err := s.account(keep, o.Run); err != nil {
 		return "", lost, err
 	}
