@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -26,7 +27,7 @@ func judgeImported(o experiment.Outcome, _ float64) []experiment.Finding {
 		return nil
 	}
 	return []experiment.Finding{finding(experiment.SeverityNote, "measured by %s, imported from %s (%s); host, generator and subject were not watched",
-		o.Result.Tool, o.Import.File, o.Result.Format)}
+		cmp.Or(o.Result.Tool, o.Import.Reader), o.Import.File, cmp.Or(o.Result.Format, "cut off"))}
 }
 
 // judgeImportedSweep compares tools and formats, which are all that the configuration of
