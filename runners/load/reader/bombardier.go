@@ -3,7 +3,6 @@ package reader
 import (
 	"bytes"
 	"encoding/json"
-
 	"fmt"
 	"math"
 	"regexp"

@@ -50,7 +50,7 @@ func (c h2loadCounts) cut() int64 { return min(c.errored+c.timeout, c.started-c.
 
 func h2loadText(lines []string, span experiment.Span) (*result, error) {
 	finished, requests := firstMatch(lines, h2loadFinished), firstMatch(lines, h2loadRequests)
-	if finished == nil || requests == nil {
+	if finished == nil || requests == nil || firstMatch(lines, h2loadTimes) == nil {
 		return nil, incomplete("the totals at its end are missing: h2load was stopped before")
 	}
 	c := h2loadCounts{

@@ -127,8 +127,8 @@ func pgbenchText(lines []string, span experiment.Span) (*result, error) {
 
 // pgbenchCut tells of a text without its end.
 func pgbenchCut(lines []string) error {
-	for i := len(lines) - 1; i >= 0; i-- {
-		if m := pgbenchProgress.FindStringSubmatch(lines[i]); m != nil {
+	for _, line := range slices.Backward(lines) {
+		if m := pgbenchProgress.FindStringSubmatch(line); m != nil {
 			return incomplete("its totals are missing: the last line is of its progress at %s s, with %s tps", m[1], m[2])
 		}
 	}

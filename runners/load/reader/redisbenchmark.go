@@ -151,10 +151,11 @@ func (v *redisRun) result(span experiment.Span) (*result, error) {
 		cut = incomplete("it has no test that came to its end")
 	}
 	v.tests = slices.DeleteFunc(v.tests, func(t redisTest) bool {
-		if t.perSecond == "" {
+		begun := t.perSecond == "" || t.p50 == "" && !v.old
+		if begun {
 			cut = incomplete("test %s did not come to its end", quote([]byte(t.title)))
 		}
-		return t.perSecond == ""
+		return begun
 	})
 	if !v.old && len(v.errors) > 0 {
 		cut = incomplete("redis-benchmark ended at an error reply: %s", quote([]byte(v.errors[0])))

@@ -38,8 +38,8 @@ func firstMatch(lines []string, re *regexp.Regexp) []string {
 }
 
 // hasText reports whether one of several texts is in the output.
-func hasText(data []byte, any ...string) bool {
-	for _, one := range any {
+func hasText(data []byte, texts ...string) bool {
+	for _, one := range texts {
 		if bytes.Contains(data[:min(len(data), maxText)], []byte(one)) {
 			return true
 		}

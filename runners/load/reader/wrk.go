@@ -33,6 +33,7 @@ var (
 	wrkSocket    = regexp.MustCompile(`^\s+Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)`)
 	wrkStatus    = regexp.MustCompile(`^\s+Non-2xx or 3xx responses: (\d+)`)
 	wrkRate      = regexp.MustCompile(`^Requests/sec:\s+([0-9.]+)`)
+	wrkTransfer  = regexp.MustCompile(`^Transfer/sec:\s+\S+B`)
 	wrkQuantile  = regexp.MustCompile(`^\s*([0-9.]+)%\s+([0-9.]+[a-z]+)\s*$`)
 )
 
@@ -52,7 +53,7 @@ func readWrkText(tool string, lines []string) (*wrkText, error) {
 		return nil, incomplete("the line is missing in which %s tells that it runs", tool)
 	}
 	totals, rate := firstMatch(lines, wrkTotals), firstMatch(lines, wrkRate)
-	if totals == nil || rate == nil {
+	if totals == nil || rate == nil || firstMatch(lines, wrkTransfer) == nil {
 		return nil, incomplete("the totals at its end are missing: %s was stopped before", tool)
 	}
 	t := &wrkText{requests: count(totals[1])}
