@@ -443,3 +443,26 @@ func k6Files() []string {
 }
 
 func FuzzK6(f *testing.F) { fuzzReader(f, k6(), k6Files()) }
+
+// Two windows side by side hold each request and each dropped iteration once.
+func TestK6Span(t *testing.T) {
+	text := reference(t, "k6/constant-arrival-rate.samples.json")
+	whole := mustRead(t, k6(), text, experiment.Span{})
+	middle := whole.Begin.Add(600 * time.Millisecond)
+	before := mustRead(t, k6(), text, experiment.Span{End: middle})
+	after := mustRead(t, k6(), text, experiment.Span{Begin: middle})
+	wellFormed(t, before)
+	wellFormed(t, after)
+	if before.Total.Sent == 0 || after.Total.Sent == 0 || before.Total.Sent+after.Total.Sent != whole.Total.Sent {
+		t.Errorf("%d and %d of %d requests", before.Total.Sent, after.Total.Sent, whole.Total.Sent)
+	}
+	if before.Total.Dropped == 0 || after.Total.Dropped == 0 || before.Total.Dropped+after.Total.Dropped != whole.Total.Dropped {
+		t.Errorf("%d and %d of %d dropped", before.Total.Dropped, after.Total.Dropped, whole.Total.Dropped)
+	}
+	if !after.Begin.Equal(middle) || before.Window != 600*time.Millisecond {
+		t.Errorf("%s from %s, then from %s", before.Window, before.Begin, after.Begin)
+	}
+	if v, _ := observed(after, "offered"); math.Round(v*after.Window.Seconds()) != float64(after.Total.Sent+after.Total.Dropped) {
+		t.Errorf("offered %g", v)
+	}
+}

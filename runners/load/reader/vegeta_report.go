@@ -120,6 +120,9 @@ func (v *vegetaReport) result(format string, span experiment.Span) (*result, err
 	if v.Requests == 0 {
 		return nil, incomplete("it tells of no request")
 	}
+	if v.Requests > 1<<53 {
+		return nil, fmt.Errorf("it tells of %d requests", v.Requests)
+	}
 	out := newResult("vegeta", format)
 	out.Begin, out.Window = v.Earliest, v.Duration+v.Wait
 	if v.Duration < 0 || v.Wait < 0 || out.Window <= 0 {
