@@ -34,7 +34,7 @@ func pgbench() tool {
 }
 
 var (
-	pgbenchKey      = regexp.MustCompile(`^(?:-|\s-)?\s?([a-z][a-zA-Z ]+?)(?::| =) (.*)$`)
+	pgbenchKey      = regexp.MustCompile(`^([a-z][a-zA-Z ]+?)(?::| =) (.*)$`)
 	pgbenchTPS      = regexp.MustCompile(`^tps = ([0-9.]+) \((without initial connection time|including reconnection times|excluding connections establishing|including connections establishing)\)`)
 	pgbenchScript   = regexp.MustCompile(`^SQL script \d+: (.*)$`)
 	pgbenchShare    = regexp.MustCompile(`^ - (\d+) transactions \(.*tps = ([0-9.]+)\)`)

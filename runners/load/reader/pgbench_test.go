@@ -207,6 +207,26 @@ tps = 5500.000000 (excluding connections establishing)
 	wantUnknown(t, out, "error_rate", "before version 15")
 }
 
+func TestPgbenchFailuresAlone(t *testing.T) {
+	text := strings.NewReplacer("85/200", "0", "number of transactions per client: 50", "duration: 2 s", "115 (57.500%)", "115 (100.000%)", "tps = 3536.950732", "tps = 0.000000").Replace(reference(t, "pgbench/failed.txt"))
+	out := mustRead(t, pgbench(), text, experiment.Span{})
+	wellFormed(t, out)
+	wantValues(t, out, map[string]float64{"throughput": 0, "error_rate": 1, "sent": 57.5})
+	_, err := pgbench().ReadOutput(strings.NewReader(strings.ReplaceAll(text, "duration: 2 s\n", "")), experiment.Span{})
+	wantError(t, err, false, "at 0 tps")
+}
+
+// Retries are hardly ever mistaken for a lag, nor a lag for retries: with both columns
+// there is no doubt.
+func TestPgbenchLagAndRetries(t *testing.T) {
+	out := mustRead(t, pgbench(), "0 1 3000000 0 1796083513 0 2000000 4\n0 2 failed 0 1796083513 5 7 4\n", experiment.Span{})
+	wellFormed(t, out)
+	wantValues(t, out, map[string]float64{"service_time_max": 1, "error_rate": 0.5})
+	out = mustRead(t, pgbench(), "0 1 failed 0 1796083513 0 20\n0 2 failed 0 1796083514 5 20\n", experiment.Span{})
+	wellFormed(t, out)
+	wantUnknown(t, out, "latency_p50", "no such request")
+}
+
 func TestPgbenchAbortedWithErrorsInText(t *testing.T) {
 	text := reference(t, "pgbench/aborted.stderr.txt") + strings.ReplaceAll(reference(t, "pgbench/aborted.stdout.txt"), "314/400", "314")
 	wantNote(t, mustRead(t, pgbench(), text, experiment.Span{}), experiment.SeverityWarn, "2 clients ended at an error")

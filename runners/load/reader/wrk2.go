@@ -15,8 +15,8 @@ import (
 // request may count often, or never.
 func wrk2() tool {
 	return tool{name: "wrk2", formats: "its text with --latency or --u_latency (Running 30s test @ URL ... Thread calibration: ...)", detect: func(data []byte) format {
-		if !hasText(data, "Running ") || !hasText(data, " test @ ") {
-			return nil
+		if !hasText(data, "Running ") || !hasText(data, " test @ ") || hasText(data, "  Latency Distribution\n") {
+			return nil // the last is wrk's
 		}
 		return asText(readWrk2)
 	}}

@@ -75,4 +75,9 @@ func TestWrk2WithoutLatenciesTellsNone(t *testing.T) {
 	wantUnknown(t, mustRead(t, wrk2(), text, experiment.Span{}), "latency_p50", "")
 }
 
+func TestWrk2RefusesWrk(t *testing.T) {
+	_, err := wrk2().ReadOutput(strings.NewReader(reference(t, "wrk/latency.txt")), experiment.Span{})
+	wantError(t, err, false, "is wanted")
+}
+
 func FuzzWrk2(f *testing.F) { fuzzTool(f, wrk2()) }
