@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -84,6 +85,11 @@ func (a *app) plan(ctx context.Context, o planOptions, file string) error {
 		return err
 	}
 	v.Warnings = append(v.Warnings, limits...)
+	descriptors, err := manyConnections(m, v.Cells)
+	if err != nil {
+		return err
+	}
+	v.Warnings = append(v.Warnings, descriptors...)
 	if err := a.estimate(ctx, &v); err != nil {
 		return err
 	}
@@ -161,6 +167,30 @@ func unapplied(m *experiment.Matrix, cells []experiment.Cell, host experiment.Ho
 					out = append(out, warning)
 				}
 			}
+		}
+	}
+	return out, nil
+}
+
+// usualDescriptors is how many file descriptors a process may have on many hosts, unless
+// it asks for more.
+const usualDescriptors = 1000
+
+// manyConnections warns of loads under which the subject needs more file descriptors than
+// services usually have.
+func manyConnections(m *experiment.Matrix, cells []experiment.Cell) ([]string, error) {
+	most := map[string]int{}
+	for _, cell := range cells {
+		p, err := m.Plan(cell)
+		if err != nil {
+			return nil, err
+		}
+		most[p.Load.Service] = max(most[p.Load.Service], p.Load.Connections)
+	}
+	var out []string
+	for _, service := range slices.Sorted(maps.Keys(most)) {
+		if n := most[service]; n > usualDescriptors {
+			out = append(out, fmt.Sprintf("connections: the load opens up to %d, and %s needs as many file descriptors, over all its replicas: see its own limit (ulimit -n)", n, service))
 		}
 	}
 	return out, nil

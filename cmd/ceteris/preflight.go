@@ -135,7 +135,8 @@ func (a *app) fits(ctx context.Context, m *experiment.Matrix, acceptShared bool)
 	return err
 }
 
-// complete finds out whether everything that the cells of a matrix name is there.
+// complete finds out whether everything that the cells of a matrix name is there, and
+// whether their load can be driven.
 func (a *app) complete(m *experiment.Matrix, host experiment.Host) error {
 	values := a.valuesOf(m)
 	in := &inputs{m: m, values: values, local: host.Local, feeds: map[string]*load.Feed{}, loads: map[string]bool{}}
@@ -149,6 +150,12 @@ func (a *app) complete(m *experiment.Matrix, host experiment.Host) error {
 		}
 		if err := in.check(p); err != nil {
 			return err
+		}
+		if m.Runner != experiment.RunnerProcess || p.Load.External != nil {
+			continue // whoever drives the load has another limit, and finds out by itself
+		}
+		if err := load.CheckDescriptors(p.Load); err != nil {
+			return fmt.Errorf("%w: %w", experiment.ErrCannotRun, err)
 		}
 	}
 	return nil

@@ -4,7 +4,7 @@
 // and tells phases, slices and the result on standard output in the protocol of
 // runners/load.
 //
-// Exit codes: 0 done, 1 fault (the output is incomplete), 2 wrong plan or usage,
+// Exit codes: 0 done, 1 fault (the output is incomplete), 2 wrong plan or usage, or a plan that this process may not carry out,
 // 5 ended early by a signal.
 //
 // It is built without cgo and runs as one more service beside the subject, on
@@ -66,6 +66,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return exitPlan
 	}
 	g, err := read(flags.Args(), *file, getenv)
+	if err == nil {
+		err = load.CheckDescriptors(g.Load)
+	}
 	if err != nil {
 		fmt.Fprintf(stderr, "loadgen: %v\n", err)
 		return exitPlan

@@ -28,6 +28,9 @@ func (s *sweep) generator(l experiment.Load) experiment.Service {
 		Name: experiment.GeneratorName, Build: &s.Generator, Role: experiment.RoleLoad, Cores: s.placement.Load,
 		Command: []experiment.Template{experiment.Literal("-hold"), experiment.Literal("1m")},
 	}
+	if files := int64(l.Descriptors()); files > experiment.OpenFiles {
+		svc.Container.Ulimits = []experiment.UlimitValue{{Name: "nofile", Soft: files, Hard: files}}
+	}
 	value := experiment.Literal(string(spec))
 	if len(spec) > mostInEnv {
 		svc.Files = append(svc.Files, experiment.File{Path: experiment.LoadPath, Content: value})

@@ -28,10 +28,6 @@ const (
 	LabelService = "ceteris.service"
 )
 
-// openFiles is the limit of open files of every container, so that it is the same
-// on every engine that allows it.
-const openFiles = 20_000
-
 // Options of a Runner.
 type Options struct {
 	Owner   string           // label of what is opened under a key without an owner
@@ -62,7 +58,7 @@ var (
 // settles testcontainers for the whole process (see configureLibrary), so it must
 // come before any other use of that library.
 func New(o Options) (*Runner, error) {
-	r := &Runner{owner: o.Owner, builder: o.Builder, log: o.Log, images: experiment.Images{}, openFiles: openFiles}
+	r := &Runner{owner: o.Owner, builder: o.Builder, log: o.Log, images: experiment.Images{}, openFiles: experiment.OpenFiles}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
