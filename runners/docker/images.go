@@ -48,7 +48,11 @@ func (r *Runner) Prepare(ctx context.Context, all []experiment.Service) (experim
 			}
 			r.log.Debug("image ready", "source", s.Source(), "id", id, "took", time.Since(began))
 		}
-		out[s.Source()] = id
+		foreign, err := foreignPlatform(ctx, api, id, host.Arch)
+		if err != nil {
+			return nil, fmt.Errorf("prepare service %s: %w", s.Name, err)
+		}
+		out[s.Source()] = experiment.ImageFor(id, foreign)
 		r.mu.Lock()
 		r.images[imageKey(s)] = id
 		r.mu.Unlock()
@@ -134,6 +138,20 @@ func parsePlatform(name string) ([]platforms.Platform, error) {
 		return nil, fmt.Errorf("platform %s: %w", name, err)
 	}
 	return []platforms.Platform{p}, nil
+}
+
+// foreignPlatform names the platform of an image that the host's processors do not speak,
+// so that it is emulated; empty if they do. Those of 64 bits speak what came before them.
+func foreignPlatform(ctx context.Context, api client.APIClient, id, arch string) (string, error) {
+	image, err := api.ImageInspect(ctx, id)
+	if err != nil {
+		return "", fmt.Errorf("look at image %s: %w", id, err)
+	}
+	older := map[string]string{"amd64": "386", "arm64": "arm"}
+	if image.Architecture == "" || image.Architecture == arch || image.Architecture == older[arch] {
+		return "", nil
+	}
+	return image.Os + "/" + image.Architecture, nil
 }
 
 // fits reports whether an image is for the platform that is wanted, if any.
