@@ -72,28 +72,27 @@ type session struct {
 	places atomic.Int64
 }
 
-// ready gives the connection, opened where needed. One that proved useless is replaced:
-// what is under way on it is finished there.
-func (s *session) ready(ctx, hard context.Context, useless *http.ClientConn) (*http.ClientConn, error) {
+// ready gives the connection, opened where needed: a fresh one then. One that proved
+// useless is replaced: what is under way on it is finished there.
+func (s *session) ready(ctx, hard context.Context, useless *http.ClientConn) (cc *http.ClientConn, fresh bool, err error) {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, false, ctx.Err()
 	}
 	if cc := s.cc; cc != nil && cc != useless && cc.Err() == nil && (cc.Available() > 0 || cc.InFlight() > 0) {
-		return cc, nil // full ones are waited for
+		return cc, false, nil // full ones are waited for
 	}
 	if s.cc != nil {
 		s.forget()
 		s.cc = nil
 	}
-	cc, err := s.of.transport.NewClientConn(ctx, s.of.scheme, s.of.address)
-	if err != nil {
-		return nil, err
+	if cc, err = s.of.transport.NewClientConn(ctx, s.of.scheme, s.of.address); err != nil {
+		return nil, false, err
 	}
 	s.cc, s.forget = cc, context.AfterFunc(hard, func() { _ = cc.Close() })
-	return cc, nil
+	return cc, true, nil
 }
 
 // stream is a place for one request at a time on a connection over HTTP/2, as a conn is
@@ -133,12 +132,12 @@ func (s *stream) send(ctx context.Context, q *request, written, want []byte, dea
 	defer cancel()
 	var useless *http.ClientConn
 	for {
-		cc, err := s.on.ready(within, ctx, useless)
+		cc, fresh, err := s.on.ready(within, ctx, useless)
 		if err != nil {
 			return outcome{kind: kindOf(err, kindConnect)}
 		}
 		o, sent := s.exchange(within, cc, q, written, want)
-		if sent || useless != nil || within.Err() != nil {
+		if sent || fresh || within.Err() != nil {
 			return o
 		}
 		useless = cc // the server closed it, or is about to: no request was lost

@@ -56,9 +56,13 @@ func secured(l experiment.Load, target string, dial DialFunc) (DialFunc, error) 
 		if err == nil && l.HTTP2 && c.ConnectionState().NegotiatedProtocol != alpnHTTP2 {
 			err = errors.New("the server does not speak HTTP/2")
 		}
-		switch {
-		case err != nil:
+		if err != nil {
 			_ = nc.Close()
+		}
+		switch {
+		case ctx.Err() != nil && err != nil:
+			return nil, ctx.Err() // too late, whatever else
+		case err != nil:
 			return nil, handshakeError{err}
 		case l.HTTP2:
 			return c, nil
