@@ -119,22 +119,26 @@ func (v ImportView) stored(p *printer) {
 	p.head(fmt.Sprintf("%s: sweep %d, imported, %s in %s and %s", s.Name, s.ID,
 		counted(counting, "run"), counted(len(s.Cells), "cell"), counted(s.Rounds, "round")))
 	metric := s.Settings.Metric
+	values := make([]*float64, len(v.Files))
+	var told []float64
+	for i, in := range v.Files {
+		if x, ok := experiment.Observed(in.Result.Observations, metric); ok {
+			values[i], told = &x, append(told, x)
+		}
+	}
 	m, _ := experiment.MetricByName(metric)
+	scale := commonScale(told, m.Unit)
 	g := &grid{columns: []column{
-		{title: "run", right: true}, {title: "cell"}, {title: "round", right: true}, {title: metric, right: true},
+		{title: "run", right: true}, {title: "cell"}, {title: "round", right: true}, {title: titled(metric, scale), right: true},
 		{title: "state"}, {title: "of", spare: 2}, {title: "file", label: true},
 	}}
-	for _, in := range v.Files {
-		value := missing
-		if x, ok := experiment.Observed(in.Result.Observations, metric); ok {
-			value = Quantity(x, m.Unit)
-		}
+	for i, in := range v.Files {
 		state := string(in.Stored.State)
 		if in.Stored.Reason != "" {
 			state += " (" + in.Stored.Reason + ")"
 		}
 		g.rows = append(g.rows, []string{
-			strconv.FormatInt(in.Stored.Run, 10), Plain(in.Stored.Cell), strconv.Itoa(in.Stored.Round), value, Plain(state), Plain(in.source()), Plain(in.File),
+			strconv.FormatInt(in.Stored.Run, 10), Plain(in.Stored.Cell), strconv.Itoa(in.Stored.Round), alone(values[i], scale), Plain(state), Plain(in.source()), Plain(in.File),
 		})
 	}
 	p.table(g)

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ceteris/ceteris/experiment"
 )
 
 // ceterisHere runs the program in this process on a database, and gives what it printed.
@@ -21,6 +25,63 @@ func ceterisHere(t *testing.T, database string, args ...string) string {
 		t.Fatalf("%q: exit code %d: %s", args, code, errs.String())
 	}
 	return out.String()
+}
+
+// picky reads what begins with its name; what ends in dots was cut off.
+type picky string
+
+// ReadOutput implements experiment.OutputReader.
+func (p picky) ReadOutput(r io.Reader, _ experiment.Span) (experiment.LoadResult, error) {
+	text, err := io.ReadAll(r)
+	switch {
+	case err != nil:
+		return experiment.LoadResult{}, err
+	case !strings.HasPrefix(string(text), string(p)):
+		return experiment.LoadResult{}, errors.New("of another tool")
+	case strings.HasSuffix(string(text), "..."):
+		return experiment.LoadResult{}, experiment.ErrIncomplete
+	default:
+		return experiment.LoadResult{}, nil
+	}
+}
+
+func TestDetect(t *testing.T) {
+	all := map[string]experiment.OutputReader{"a": picky("wr"), "b": picky("wrk"), "c": picky("hey"), "d": reluctant{}}
+	for _, tt := range []struct{ name, data, want string }{
+		{"one reads it", "hey", "c"},
+		{"one reads a part of it", "hey...", "c"},
+		{"two read it", "wrk", "it may be of a or b"},
+		{"two read a part of it", "wrk...", "it may be of a or b"},
+		{"whole for one, cut off for another", "wrote+", "a"},
+		{"none", "ab", "no reader knows it"},
+		{"nothing is there", "", "result incomplete: it is empty"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := detect(all, []byte(tt.data))
+			if err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// reluctant takes what ends in a plus for a part of its own.
+type reluctant struct{}
+
+// ReadOutput implements experiment.OutputReader.
+func (reluctant) ReadOutput(r io.Reader, _ experiment.Span) (experiment.LoadResult, error) {
+	text, err := io.ReadAll(r)
+	switch {
+	case err != nil:
+		return experiment.LoadResult{}, err
+	case strings.HasSuffix(string(text), "+"):
+		return experiment.LoadResult{}, experiment.ErrIncomplete
+	default:
+		return experiment.LoadResult{}, errors.New("of another tool")
+	}
 }
 
 // TestImportInAnyOrder: whatever the order in which files are imported, cells and

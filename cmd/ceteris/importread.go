@@ -36,7 +36,7 @@ func (o importOptions) read(file string, stdin io.Reader) (report.ImportedFile, 
 	sum := sha256.Sum256(data)
 	out := report.ImportedFile{File: file, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data)), Reader: o.reader, Skip: o.skip, Window: o.window}
 	if out.Reader == "" {
-		if out.Reader, err = detect(data); err != nil {
+		if out.Reader, err = detect(reader.All(), data); err != nil {
 			return out, experiment.Artifact{}, fileError(file, err)
 		}
 		out.Detected = true
@@ -112,11 +112,10 @@ func (o importOptions) cut(r experiment.OutputReader, data []byte) (experiment.L
 
 // detect finds the reader that takes an output for that of its tool; one that was cut
 // off is believed where nobody takes it for whole.
-func detect(data []byte) (string, error) {
+func detect(all map[string]experiment.OutputReader, data []byte) (string, error) {
 	if len(data) == 0 {
 		return "", fmt.Errorf("%w: it is empty", experiment.ErrIncomplete)
 	}
-	all := reader.All()
 	var whole, partly []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		_, err := all[name].ReadOutput(bytes.NewReader(data), experiment.Span{})
@@ -134,7 +133,7 @@ func detect(data []byte) (string, error) {
 	case 1:
 		return whole[0], nil
 	case 0:
-		return "", experiment.WithHint(errors.New("no reader knows it"), "--reader TOOL says what is wrong with it: "+strings.Join(readerNames(), ", "))
+		return "", experiment.WithHint(errors.New("no reader knows it"), "--reader TOOL says what is wrong with it: "+strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 	default:
 		return "", experiment.WithHint(fmt.Errorf("it may be of %s", strings.Join(whole, " or ")), "say which by --reader")
 	}

@@ -50,7 +50,7 @@ const (
 	exitOK            = 0
 	exitFault         = 1
 	exitUsage         = 2
-	exitMatrix        = 3 // the matrix is invalid; nothing was started
+	exitMatrix        = 3 // the matrix, or a file to import, is invalid; nothing was started
 	exitCannotMeasure = 4 // no engine, lock held, one core, ...
 	exitEarly         = 5 // ended early, invalid runs count against a cell, or nothing can be compared
 	exitWorse         = 6 // compare --fail-on worse
