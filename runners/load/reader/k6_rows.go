@@ -119,12 +119,14 @@ func (c k6Columns) sample(record []string) (k6Sample, error) {
 // is the default), milliseconds, microseconds, nanoseconds, or RFC 3339, which k6 writes
 // in whole seconds. Their sizes tell the first four apart from 1973 to 5138.
 func k6Time(text string) (at time.Time, vague bool, err error) {
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, at.Nanosecond() == 0, nil
-	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
-	case err != nil || n < 0:
+	case err != nil:
+		if at, err = time.Parse(time.RFC3339, text); err != nil {
+			return at, false, fmt.Errorf("its time is %s", quote([]byte(text)))
+		}
+		return at, at.Nanosecond() == 0, nil
+	case n < 0:
 		return at, false, fmt.Errorf("its time is %s", quote([]byte(text)))
 	case n < 1e11:
 		return time.Unix(n, 0), true, nil
