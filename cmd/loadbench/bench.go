@@ -47,7 +47,7 @@ func (b *bench) startTarget(ctx context.Context) (stop func() error, err error) 
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, self, targetMode)
-	cmd.Stderr = b.log
+	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -137,8 +137,7 @@ func (b *bench) pairs(ctx context.Context, what string, j job, s target.Stretch,
 			}
 			fmt.Fprintf(b.log, "%s: round %d of %d, %s and %s\n", what, round+1, b.repeats, ours, peer.name)
 			p, err := b.pair(ctx, j, s, peer, (round+i)%2 == 0)
-			var failed *toolError
-			if errors.As(err, &failed) && failed.tool == peer.name {
+			if failed, ok := errors.AsType[*toolError](err); ok && failed.tool == peer.name {
 				fmt.Fprintf(b.log, "%s: from here on without %v\n", what, err)
 				lost[peer] = true
 				continue

@@ -117,8 +117,7 @@ func (b *bench) refusal(ctx context.Context) (Refusal, error) {
 		inv.args = []string{"-c", fmt.Sprintf(`ulimit -n %d && exec "$0"`, fewFiles), b.ours.path}
 		return inv, err
 	}, false)
-	var failed *toolError
-	if err != nil && !errors.As(err, &failed) {
+	if _, failed := errors.AsType[*toolError](err); err != nil && !failed {
 		return Refusal{}, err
 	}
 	return Refusal{Code: s.code, Said: s.stderr, Requests: s.target.Requests}, nil

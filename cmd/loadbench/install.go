@@ -64,11 +64,13 @@ func (b *bench) installPackages(ctx context.Context, wanted []*tool) {
 	}
 }
 
-// find gives the program of a tool. One that is a module is taken from the cache alone,
-// so that it is of the version named here.
+// find gives the program of a tool. One that is a module is taken from the cache, so that
+// it is of the version named here.
 func (b *bench) find(ctx context.Context, t *tool) (string, error) {
-	if t.source.module == "" {
-		return exec.LookPath(t.name)
+	if t.source.module == "" || t.source.slow {
+		if file, err := exec.LookPath(t.name); err == nil || t.source.module == "" {
+			return file, err
+		}
 	}
 	module, version, _ := strings.Cut(t.source.module, "@")
 	dir := filepath.Join(b.cache, t.name+"-"+version)
@@ -76,8 +78,8 @@ func (b *bench) find(ctx context.Context, t *tool) (string, error) {
 	if _, err := os.Stat(file); err == nil {
 		return file, nil
 	}
-	if !b.get {
-		return "", errors.New("it is not in the cache")
+	if !b.get || t.source.slow && !b.slow {
+		return "", errors.New("it is neither on the PATH nor in the cache, and was not to be built")
 	}
 	fmt.Fprintf(b.log, "building %s\n", t.source.module)
 	cmd := exec.CommandContext(ctx, "go", "install", t.source.module)

@@ -39,6 +39,7 @@ type options struct {
 	seed    uint64
 	cores   []int // of the target, of the generator
 	get     bool  // missing tools are installed
+	slow    bool  // also those that take minutes to build
 	cache   string
 	format  string
 	check   bool
@@ -57,6 +58,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	flags.DurationVar(&o.window, "window", 5*time.Second, "how long each tool sends, whole seconds: its start is counted, so it must be small beside it")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the order of the peers")
 	flags.BoolVar(&o.get, "install", true, "get peers that are missing: apt-get as root, Go modules into the cache")
+	flags.BoolVar(&o.slow, "k6", false, "build k6 where it is not on the PATH, which takes minutes")
 	flags.StringVar(&o.cache, "cache", "", "`DIR` of the peers that are Go modules; by default one of the user's cache")
 	flags.StringVar(&o.format, "format", "text", "of the outcome: "+strings.Join(formats(), ", "))
 	flags.BoolVar(&o.check, "check", false, "exit with 1 when a goal is missed")
@@ -68,8 +70,8 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		o.modes = modes()
 	}
 	var errRates, errCores error
-	o.rates, errRates = numbers("rates", *rates)
-	o.cores, errCores = numbers("cores", *on)
+	o.rates, errRates = numbers("rates", *rates, 1)
+	o.cores, errCores = numbers("cores", *on, 0)
 	return o, errors.Join(errRates, errCores, o.complete(flags.Args()))
 }
 
@@ -118,12 +120,13 @@ func list(text string) []string {
 	return strings.Split(text, ",")
 }
 
-func numbers(name, text string) ([]int, error) {
+// numbers reads whole ones, none less than least.
+func numbers(name, text string, least int) ([]int, error) {
 	var out []int
 	for _, one := range list(text) {
 		n, err := strconv.Atoi(one)
-		if err != nil || n < 0 {
-			return nil, fmt.Errorf("-%s %s: %q is no number", name, text, one)
+		if err != nil || n < least {
+			return nil, fmt.Errorf("-%s %s: %q is no number above %d", name, text, one, least-1)
 		}
 		out = append(out, n)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -23,7 +24,7 @@ func (s spread) format(one string) string {
 
 // milliseconds is String of seconds.
 func (s spread) milliseconds() string {
-	return s.scaled(1000).format("%.3g") + " ms"
+	return fmt.Sprintf("%s (%s to %s, n=%d) ms", short(1000*s.Median), short(1000*s.Min), short(1000*s.Max), s.N)
 }
 
 func (s spread) scaled(by float64) spread {
@@ -31,7 +32,15 @@ func (s spread) scaled(by float64) spread {
 }
 
 // milliseconds is a time in seconds.
-func milliseconds(seconds float64) string { return fmt.Sprintf("%.3g ms", 1000*seconds) }
+func milliseconds(seconds float64) string { return short(1000*seconds) + " ms" }
+
+// short is a number in three digits, or all those before the point.
+func short(v float64) string {
+	if math.Abs(v) >= 100 {
+		return whole(v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
 
 // print writes the outcome.
 func (o Outcome) print(w io.Writer, format string) error {
@@ -99,7 +108,11 @@ func whole(v float64) string { return fmt.Sprintf("%.0f", v) }
 func paceTable(paces []Pace) table.Writer {
 	t := newTable("Open, at the target", "rate", "tool", "achieved / offered", "lateness p99", "share bunched")
 	for _, p := range paces {
-		t.AppendRow(table.Row{p.Rate, p.Tool, p.Achieved.exact(), p.Lateness.milliseconds(), p.Bunched})
+		share := "-"
+		if resolved(p.Rate) {
+			share = p.Bunched.String()
+		}
+		t.AppendRow(table.Row{p.Rate, p.Tool, p.Achieved.exact(), p.Lateness.milliseconds(), share})
 	}
 	return t
 }

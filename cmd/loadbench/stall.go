@@ -99,8 +99,7 @@ func (b *bench) stall(ctx context.Context) (*Stalls, error) {
 	for _, t := range b.stallPeers() {
 		fmt.Fprintf(b.log, "stall: %s\n", t.name)
 		s, err := b.call(ctx, t, j, stretch)
-		var failed *toolError
-		if errors.As(err, &failed) {
+		if _, failed := errors.AsType[*toolError](err); failed {
 			fmt.Fprintf(b.log, "stall: without %v\n", err)
 			continue
 		}

@@ -73,13 +73,23 @@ func place(r target.Record, arrival int) int {
 // due is the moment of the k-th arrival since the begin, in ns.
 func due(k, rate int) int64 { return int64(k) * int64(time.Second) / int64(rate) }
 
+// finest is the shortest time between two arrivals that tells them from a bunch: it takes
+// the target nearly as long to answer the one before.
+const finest = 20 * time.Microsecond
+
+// near is the tenth of an interval.
+func near(rate int) time.Duration { return time.Second / time.Duration(rate) / 10 }
+
+// resolved reports whether bunching can be seen at a rate.
+func resolved(rate int) bool { return near(rate) >= finest }
+
 // bunched gives the share of arrivals that come within a tenth of the interval after the
 // one before.
 func bunched(records []target.Record, rate int) float64 {
 	if len(records) < 2 {
 		return 0
 	}
-	limit := int64(time.Second) / int64(rate) / 10
+	limit := int64(near(rate))
 	n := 0
 	for k := 1; k < len(records); k++ {
 		if records[k].Arrived-records[k-1].Arrived <= limit {

@@ -50,6 +50,7 @@ type tool struct {
 type source struct {
 	pkg    string // of Debian
 	module string // MODULE@VERSION of Go
+	slow   bool   // to build, which takes minutes: one on the PATH will do, and else it is built only when it is asked for
 }
 
 // ours is the name of the generator that is compared with all others.
@@ -65,7 +66,7 @@ func peers() []*tool {
 		{name: "bombardier", source: source{module: "github.com/codesenberg/bombardier@v1.2.6"}, loop: true, open: true, invoke: bombardier},
 		{name: "hey", source: source{pkg: "hey"}, loop: true, open: true, invoke: hey},
 		{name: "vegeta", source: source{module: "github.com/tsenart/vegeta/v12@v12.13.0"}, loop: true, open: true, paced: true, invoke: vegeta, report: []string{"report", "-type", "json"}},
-		{name: "k6", loop: true, open: true, paced: true, invoke: k6},
+		{name: "k6", source: source{module: "go.k6.io/k6/v2@v2.2.0", slow: true}, loop: true, open: true, paced: true, invoke: k6},
 	}
 }
 
