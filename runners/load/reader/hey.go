@@ -25,7 +25,7 @@ func hey() tool {
 		case bytes.HasPrefix(begin, []byte("response-time,")):
 			return readHeyCSV
 		case bytes.HasPrefix(begin, []byte("Summary:")):
-			return asText(readHey)
+			return readHeySummary
 		}
 		return nil
 	}}
@@ -50,6 +50,14 @@ type heySummary struct {
 	quantiles            map[string]float64
 	statuses, errors     map[string]int64
 	ok, bad, lost        int64 // responses below and above 399, failures without one
+}
+
+// readHeySummary wants the line break that hey writes last.
+func readHeySummary(data []byte, span experiment.Span) (*result, error) {
+	if data[len(data)-1] != '\n' {
+		return nil, incomplete("it is cut off inside its last line")
+	}
+	return asText(readHey)(data, span)
 }
 
 func readHey(lines []string, span experiment.Span) (*result, error) {

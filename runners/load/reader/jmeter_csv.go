@@ -145,7 +145,7 @@ func (l *jmeterLayout) read(data []byte, into *jmeterLog) (cut, err error) {
 		}
 		if err != nil {
 			var at *csv.ParseError
-			if errors.As(err, &at) && at.Line > bytes.Count(data, []byte("\n")) {
+			if errors.As(err, &at) && at.Line >= bytes.Count(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))+1 {
 				return incomplete("it is cut off inside the sample of line %d", at.StartLine), nil
 			}
 			return nil, err

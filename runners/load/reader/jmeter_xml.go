@@ -27,9 +27,9 @@ func readJMeterXML(data []byte, span experiment.Span) (*result, error) {
 type place int
 
 const (
-	inOther       place = iota // a property of a sample
-	inSample                    // a sample here is part of a request
-	inCollection               // a sample here is a request
+	inOther      place = iota // a property of a sample
+	inSample                  // a sample here is part of a request
+	inCollection              // a sample here is a request
 )
 
 // readXML gathers the samples; cut says that the log ends before its end.
