@@ -21,6 +21,8 @@ type LoadSpec struct {
 	Timeout   Template      `json:"timeout,omitzero"`
 	Connects  Template      `json:"connections,omitzero"` // empty: users (closed) or in_flight (open)
 	KeepAlive bool          `json:"keep_alive"`
+	TLS       *TLS          `json:"tls,omitempty"`      // nil: plain text
+	HTTP2     bool          `json:"http2,omitempty"`    // else HTTP/1.1
 	External  *ExternalSpec `json:"external,omitempty"` // a load generator of others
 	At        Pos           `json:"-"`
 }
@@ -69,6 +71,7 @@ type OpenSpec struct {
 	InFlight Template `json:"in_flight"`
 	Arrivals string   `json:"arrivals,omitempty"`  // ArrivalsConstant (if empty) or ArrivalsPoisson
 	WhenFull string   `json:"when_full,omitempty"` // WhenFullDrop (if empty) or WhenFullQueue
+	CatchUp  string   `json:"catch_up,omitempty"`  // empty, or CatchUpBurst
 }
 
 // The kinds of arrivals, and what happens to one above the in-flight limit.
@@ -78,6 +81,10 @@ const (
 	WhenFullDrop     = "drop"
 	WhenFullQueue    = "queue"
 )
+
+// CatchUpBurst sends arrivals that are overdue by the generator's own fault at once;
+// otherwise they are spread, at no more than twice the rate.
+const CatchUpBurst = "burst"
 
 // StreamSpec is one more arrival process, which begins After the start of the ramp.
 type StreamSpec struct {

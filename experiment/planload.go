@@ -23,7 +23,7 @@ func (r *resolver) load(l LoadSpec) Load {
 		return r.external(l)
 	}
 	out := Load{
-		Service: l.Service, Port: l.Port, KeepAlive: l.KeepAlive,
+		Service: l.Service, Port: l.Port, KeepAlive: l.KeepAlive, TLS: l.TLS, HTTP2: l.HTTP2,
 		Requests: r.requests(l.Requests),
 		Timeout:  value(r, l.Timeout, "load.timeout", atLeast(minTimeout)),
 		Closed:   r.closed(l.Closed, "load.closed"),
@@ -91,7 +91,7 @@ func (r *resolver) open(o *OpenSpec, path string) *OpenLoad {
 	return &OpenLoad{
 		Rate:     value(r, o.Rate, path+".rate", ParseRate),
 		InFlight: value(r, o.InFlight, path+".in_flight", upTo(maxInFlight)),
-		Poisson:  o.Arrivals == ArrivalsPoisson, Queue: o.WhenFull == WhenFullQueue,
+		Poisson:  o.Arrivals == ArrivalsPoisson, Queue: o.WhenFull == WhenFullQueue, CatchUp: o.CatchUp == CatchUpBurst,
 	}
 }
 

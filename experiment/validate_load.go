@@ -26,6 +26,9 @@ func (m *Matrix) checkLoad(f *faults) {
 	}
 	m.checkRequests(f)
 	checkShapes(f, &l)
+	if l.HTTP2 && !l.KeepAlive {
+		f.add(l.At, "load.keep_alive", "", "HTTP/2 keeps its connections")
+	}
 	for name, n := range map[string]int{"streams": len(l.Streams), "phases": len(l.Phases)} {
 		if n > maxParts {
 			f.add(l.At, "load."+name, "", "%d %s, more than %d", n, name, maxParts)

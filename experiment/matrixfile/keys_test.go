@@ -321,6 +321,11 @@ func TestLoadKeys(t *testing.T) {
 				`"streams":[{"after":"2s","open":{"rate":"1/s","in_flight":"1000"}}],"ramp":"0s","warmup":{"for":"1s"},"measure":{"for":"4s"},"timeout":"10s","keep_alive":true}`,
 		},
 		{
+			name: "over TLS and HTTP/2", replace: []string{"closed: {users: 64}", "open: {rate: 9/s, catch_up: burst}\n  tls: {server_name: shop.example, skip_verify: true}\n  http: 2"},
+			want: `{"service":"app","port":8080,"requests":[{"method":"GET","path":"/x?user=${random:1..9}"}],"open":{"rate":"9/s","in_flight":"1000","catch_up":"burst"},` +
+				`"ramp":"0s","warmup":{"for":"1s"},"measure":{"for":"4s"},"timeout":"10s","keep_alive":true,"tls":{"server_name":"shop.example","skip_verify":true},"http2":true}`,
+		},
+		{
 			name: "steady and fixed work", replace: []string{"warmup: 1s", "warmup: {until: steady, at_least: 1s}", "measure: 4s", "measure: {requests: 5000}\n  connections: 8\n  keep_alive: false\n  timeout: 1s"},
 			want: `{"service":"app","port":8080,"requests":[{"method":"GET","path":"/x?user=${random:1..9}"}],"closed":{"users":"64","think":"0s"},` +
 				`"ramp":"0s","warmup":{"until":"steady","at_least":"1s","at_most":"60s"},"measure":{"requests":"5000","at_most":"10m0s"},"timeout":"1s","connections":"8","keep_alive":false}`,
@@ -384,7 +389,8 @@ func TestSaidOrNot(t *testing.T) {
 		},
 		"confirm": {nil, {`is: {threads: "${threads}"}}`, `is: {threads: "${threads}"}, at: before, within: 10s}`}},
 		"sweep":   {nil, {atTop, atTop + "sweep: one-at-a-time\ncontrol: true\nplace: {subject: auto}\n"}},
-		"load":    {nil, {shape, shape + "  ramp: 0s\n  timeout: 10s\n  keep_alive: true\n"}},
+		"load":    {nil, {shape, shape + "  ramp: 0s\n  timeout: 10s\n  keep_alive: true\n  tls: false\n  http: 1.1\n"}},
+		"open":    {{"closed: {users: 64}", "open: {rate: 9/s}"}, {"closed: {users: 64}", "open: {rate: 9/s, catch_up: spread}"}},
 		"collect": {
 			{inApp, inApp + `      collect: [{log: x, keep: x}, {run: [x], json: {a: .a}, delta: [a]}]` + "\n"},
 			{inApp, inApp + `      collect: [{log: x, keep: x, at: end}, {run: [x], json: {a: .a}, delta: [a], at: [start, end]}]` + "\n"},

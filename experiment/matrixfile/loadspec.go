@@ -9,7 +9,7 @@ import (
 
 // shapeKeys are the fields of a load that says what ceteris' own generator sends, and
 // how.
-const shapeKeys = "request requests data closed open streams phases ramp timeout connections keep_alive"
+const shapeKeys = "request requests data closed open streams phases ramp timeout connections keep_alive tls http"
 
 func loadShape() shape {
 	return shape{
@@ -50,6 +50,8 @@ func (r *reader) load(v *value) experiment.LoadSpec {
 	l.Timeout = r.template(o["timeout"], experiment.DefaultTimeout)
 	l.Connects = r.template(o["connections"], "")
 	l.KeepAlive = r.boolean(o["keep_alive"], true)
+	l.TLS = r.tls(o["tls"])
+	l.HTTP2 = r.oneOf(o["http"], http1, httpVersions(), nil) == http2
 	if o["phases"] != nil {
 		l.Phases = r.phases(o["phases"])
 		for _, name := range words("closed open streams ramp warmup measure") {
@@ -111,7 +113,7 @@ func (r *reader) closed(v *value) *experiment.ClosedSpec {
 	return &experiment.ClosedSpec{Users: r.template(o["users"], ""), Think: r.template(o["think"], experiment.DefaultThink)}
 }
 
-func openShape() shape { return shape{known: words("rate in_flight arrivals when_full")} }
+func openShape() shape { return shape{known: words("rate in_flight arrivals when_full catch_up")} }
 
 func (r *reader) open(v *value) experiment.OpenSpec {
 	o := r.object(v, openShape())
@@ -121,12 +123,16 @@ func (r *reader) open(v *value) experiment.OpenSpec {
 		InFlight: r.template(o["in_flight"], strconv.Itoa(experiment.DefaultInFlight)),
 		Arrivals: r.oneOf(o["arrivals"], "", arrivals(), nil),
 		WhenFull: r.oneOf(o["when_full"], "", whenFull(), nil),
+		CatchUp:  r.oneOf(o["catch_up"], "", catchUps(), nil),
 	}
 	if s.Arrivals == experiment.ArrivalsConstant { // said or not, it is the same
 		s.Arrivals = ""
 	}
 	if s.WhenFull == experiment.WhenFullDrop {
 		s.WhenFull = ""
+	}
+	if s.CatchUp == catchSpread {
+		s.CatchUp = ""
 	}
 	return s
 }

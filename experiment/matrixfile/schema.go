@@ -28,7 +28,7 @@ func Schema() ([]byte, error) {
 		"load":     anyOf(enum(noLoad), b.load(), b.external()),
 		"links":    listOf(b.object(linkShape(), words("from to"), nil)),
 		"closed":   b.object(closedShape(), words("users"), nil),
-		"open":     b.object(openShape(), words("rate"), fields{"arrivals": enum(arrivals()...), "when_full": enum(whenFull()...)}),
+		"open":     b.object(openShape(), words("rate"), fields{"arrivals": enum(arrivals()...), "when_full": enum(whenFull()...), "catch_up": enum(catchUps()...)}),
 		"prepare":  listOf(b.step(prepareShape(), nil)),
 		"confirm":  listOf(b.step(confirmShape(), fields{"at": enum(experiment.ConfirmBefore, experiment.ConfirmAfter)})),
 		"collect":  listOf(b.collect()),
@@ -212,6 +212,8 @@ func (b *schemaBuilder) load() schema {
 		"warmup":     textOr(b.object(warmupShape(), words("until"), fields{"until": enum(experiment.WarmupSteady)})),
 		"measure":    textOr(b.object(measureShape(), words("requests"), nil)),
 		"keep_alive": truth(),
+		"tls":        anyOf(truth(), b.object(tlsShape(), nil, fields{"skip_verify": truth()})),
+		"http":       schema{"enum": []any{http1, http2, 1.1, 2}},
 	}), loadTexts())
 }
 

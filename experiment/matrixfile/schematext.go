@@ -83,6 +83,8 @@ func loadTexts() map[string]string {
 		"timeout":     "of a request (default 10s)",
 		"connections": "default: users, or in_flight",
 		"keep_alive":  "default true",
+		"tls":         "true, or how the server's certificate is checked",
+		"http":        "version of HTTP (default 1.1)",
 	}
 }
 

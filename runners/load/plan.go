@@ -94,6 +94,7 @@ func checkPlan(l experiment.Load) faults {
 		f.phases(l)
 	}
 	f.duration("timeout", l.Timeout, 1)
+	f.check(l.KeepAlive || !l.HTTP2, "keep_alive: HTTP/2 keeps its connections")
 	f.check(l.Connections >= 1, "connections %d is less than 1", l.Connections)
 	return f
 }
