@@ -124,12 +124,13 @@ func redisCSV(data []byte, span experiment.Span) (*result, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		if errors.Is(err, csv.ErrQuote) {
+			return nil, incomplete("it is cut off: %s", quoteError(err))
+		} else if err != nil {
+			return nil, fmt.Errorf("it is no CSV: %s", quoteError(err))
+		}
 		line, _ := r.FieldPos(0)
 		switch {
-		case errors.Is(err, csv.ErrQuote):
-			return nil, incomplete("line %d is cut off", line)
-		case err != nil:
-			return nil, fmt.Errorf("it is no CSV: %s", quoteError(err))
 		case f[0] == "test" && line == 1:
 			v.old = false
 		case len(f) == 2 && v.old:
