@@ -119,7 +119,8 @@ func (f *fortioResult) counts(out *result) {
 		for code, n := range f.RetCodes {
 			if status, err := strconv.Atoi(code); err == nil && status >= 100 && n > 0 {
 				out.Statuses[code] = n
-				if !(status <= 299 && status >= 200 || status == 418) && n <= failed-known { // its codeIsOK
+				good := status >= 200 && status <= 299 || status == 418 // its codeIsOK
+				if !good && n <= failed-known {
 					known += n
 				}
 			}
