@@ -10,6 +10,10 @@ import (
 // warm-up and its window.
 const DefaultExternalWithin = 10 * time.Minute
 
+// FormatExtract is the LoadResult.Format of an output that no reader knows, out of which
+// values were taken.
+const FormatExtract = "extract"
+
 // ExternalSpec declares a load generator of others: a service that drives the load by
 // itself and ends, and how its result is read. Exactly one of Reader and Extract is set.
 type ExternalSpec struct {
@@ -38,6 +42,12 @@ func OutputReaders() []string {
 	return []string{
 		"bombardier", "fortio", "h2load", "hey", "jmeter", "k6", "ngrinder", "pgbench", "redis-benchmark", "vegeta", "wrk", "wrk2",
 	}
+}
+
+// OwnGenerator reports whether ceteris' own generator drives the load of some cell.
+func (m *Matrix) OwnGenerator() bool {
+	own := func(l LoadSpec) bool { return !l.None && l.External == nil }
+	return own(m.Load) || slices.ContainsFunc(m.Variants, func(v Variant) bool { return own(v.Load) })
 }
 
 // generator gives the service that drives the load, if it is one of others.

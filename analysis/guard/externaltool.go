@@ -14,9 +14,9 @@ func externalTool() Guard {
 	return Guard{
 		Code:     "external-tool",
 		Severity: experiment.SeverityWarn,
-		Help: "The load was driven by another load generator than ceteris' own. A note lists the metrics that its output does not tell: they are unknown, " +
-			"not zero, and guards that need them say nothing. Further notes are traps of the tool and of its format, with the evidence found in the " +
-			"output; one that can turn a conclusion is a warning.",
+		Help: "The load was driven by another load generator than ceteris' own. A note lists the metrics that its output does not tell or, where " +
+			"values are taken out of it (extract), those that are known. All others are unknown, not zero, and guards that need them say nothing. " +
+			"Further notes are traps of the tool and of its format, with the evidence found in the output; one that can turn a conclusion is a warning.",
 		run: judgeExternalTool,
 	}
 }
@@ -37,10 +37,24 @@ func judgeExternalTool(o experiment.Outcome, _ float64) []experiment.Finding {
 	if len(result.Unknown) > 0 {
 		all = append(all, finding(experiment.SeverityNote, "%s cannot tell %s", tool, unknowns(result.Unknown)))
 	}
+	if result.Format == experiment.FormatExtract {
+		all = append(all, finding(experiment.SeverityNote, "%s drove the load: nothing is known of it but %s", result.Tool, strings.Join(families(told(o)), ", ")))
+	}
 	for i := range all {
 		all[i].Service = experiment.GeneratorName
 	}
 	return all
+}
+
+// told lists the metrics that are no service's.
+func told(o experiment.Outcome) []string {
+	var names []string
+	for _, x := range o.Observations {
+		if x.Phase == experiment.PhaseMeasure && !strings.Contains(x.Metric, ".") {
+			names = append(names, x.Metric)
+		}
+	}
+	return names
 }
 
 // unknowns lists metrics, those with the same reason together.

@@ -66,6 +66,19 @@ func TestExternalTool(t *testing.T) {
 	}
 }
 
+func TestExtractedTool(t *testing.T) {
+	o := driven(nil)
+	for _, m := range []string{"throughput", "latency_p50", "latency_p99", "retries"} {
+		observe(m, 5)(&o)
+	}
+	o.Result.Tool, o.Result.Format = "tool:1", experiment.FormatExtract
+	found := guard.New().JudgeRun(o, experiment.Settings{})
+	const want = "tool:1 drove the load: nothing is known of it but throughput, latency_p50|p99, retries"
+	if len(found) != 1 || found[0].Message != want || found[0].Severity != experiment.SeverityNote {
+		t.Errorf("found %+v, want the note %q", found, want)
+	}
+}
+
 // What a tool does not tell is not taken for zero: a run of which one metric of the
 // requests is known, whatever it is, or all but one, gives no guard a reason to speak.
 func TestUnknownIsNotZero(t *testing.T) {

@@ -65,8 +65,14 @@ func external(l experiment.LoadSpec) string {
 	case warmup != "" && warmup != experiment.DefaultRamp:
 		window = "warm-up " + warmup + ", then the window to its end"
 	}
+	if within := x.Within.String(); within != "" {
+		window += ", " + within + " at most in all"
+	}
 	return strings.Join([]string{"driven by " + program(x.Service), read, window}, ", ")
 }
+
+// maxProgram bounds what is shown of a command, in characters.
+const maxProgram = 120
 
 // program names what a service runs.
 func program(s experiment.ServiceSpec) string {
@@ -80,7 +86,11 @@ func program(s experiment.ServiceSpec) string {
 	for _, c := range s.Command {
 		words = append(words, c.String())
 	}
-	return short(Plain(strings.Join(words, " ")))
+	text := []rune(Plain(strings.Join(words, " ")))
+	if len(text) > maxProgram {
+		text = append(text[:maxProgram-1], '…')
+	}
+	return string(text)
 }
 
 func shape(closed *experiment.ClosedSpec, open *experiment.OpenSpec) string {

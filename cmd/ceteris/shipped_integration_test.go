@@ -26,7 +26,7 @@ func shortened(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	text := strings.NewReplacer(
-		"levels: [50, 100, 200, 400]", "levels: [50, 400]", "warmup: 2s", "warmup: 500ms", "measure: 5s", "measure: 2s", `"50000"`, `"10000"`, "--time=5", "--time=1",
+		"levels: [50, 100, 200, 400]", "levels: [50, 400]", "warmup: 2s", "warmup: 500ms", "measure: 5s", "measure: 2s", `"50000"`, `"10000"`, `"100000"`, `"20000"`, "--time=5", "--time=1",
 		"../cmd/", filepath.Join(dir, "../cmd")+"/", "context: pgbouncer", "context: "+filepath.Join(dir, "pgbouncer"),
 	).Replace(string(src))
 	file := filepath.Join(t.TempDir(), name+".yaml")
@@ -133,6 +133,19 @@ func TestShippedMatrices(t *testing.T) {
 		}},
 		{"redis-batch", "1", func(s *sweepOf) {
 			s.below("seconds of the batch, pipelined and not", s.mean("level = '16'", "batch.duration"), s.mean(baseline, "batch.duration"))
+		}},
+		{"redis-persistence", "1", func(s *sweepOf) {
+			s.below("sets a second when each is on disk first, and when none is kept", s.mean("level = 'every-write'", "throughput"), s.mean(baseline, "throughput"))
+			s.below("seconds of a median set when none is kept, and when each is on disk first", s.mean(baseline, "latency_p50"), s.mean("level = 'every-write'", "latency_p50"))
+			s.below("cores of the generator", 0, s.mean(baseline, "generator.cpu"))
+			for what, query := range map[string]string{
+				"outputs kept":   `select count(*) from artifacts where service = 'generator' and name = 'output'`,
+				"said by whom":   `select count(*) from findings where code = 'external-tool' and message like 'redis-benchmark% cannot tell %'`,
+				"runs that were": `select count(*) from runs where state = 'ok'`,
+			} {
+				s.below(what, 0, s.count(query))
+			}
+			s.below("unknown and not 0: values of what the tool does not tell", s.count(`select count(*) from observations where metric in ('offered', 'lateness_p99', 'dropped')`), 1)
 		}},
 		{"coupon-ladder", "1", func(s *sweepOf) {
 			s.below("rungs sustained with and without validation",

@@ -166,6 +166,9 @@ func tools(m *experiment.Matrix) (generator, linkProxy experiment.Build, err err
 	}
 	generator, err1 := gobuild.Tool("loadgen", near...)
 	linkProxy, err2 := gobuild.Tool("linkproxy", near...)
+	if !m.OwnGenerator() {
+		err1 = nil
+	}
 	if len(m.Subject.Links) == 0 {
 		err2 = nil
 	}

@@ -2,6 +2,7 @@ package conduct
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -13,13 +14,10 @@ import (
 // maxTaken bounds the output out of which values are taken, in bytes.
 const maxTaken = 16 << 20
 
-// takenFormat is the format of an output that no reader knows.
-const takenFormat = "extract"
-
 // taken takes the result out of an output that no reader knows. What is asked for and is
 // not there, or no number, is unknown; without any value there is no result.
 func taken(x *experiment.External, from io.Reader) (experiment.LoadResult, error) {
-	result := experiment.LoadResult{Tool: toolName(x.Service), Format: takenFormat}
+	result := experiment.LoadResult{Tool: toolName(x.Service), Format: experiment.FormatExtract}
 	body, err := io.ReadAll(io.LimitReader(from, maxTaken+1))
 	switch {
 	case err != nil:
@@ -52,7 +50,7 @@ func taken(x *experiment.External, from io.Reader) (experiment.LoadResult, error
 		}
 	}
 	if len(result.Observations) == 0 {
-		return result, cmp.Or(fault, fmt.Errorf("extract: no value is a number"))
+		return result, cmp.Or(fault, errors.New("extract: no value is a number"))
 	}
 	return result, nil
 }
