@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"runtime"
 	"time"
 )
 
@@ -37,6 +36,7 @@ type conn struct {
 	known   time.Time     // the deadline that the connection has been told
 	forget  func() bool   // ends the watch over the context
 	stream  *stream       // nil: HTTP/1.1
+	direct  *direct       // nil: written and read in the usual order
 	traffic
 }
 
@@ -44,6 +44,7 @@ type conn struct {
 func (c *conn) opened(nc net.Conn, forget func() bool) {
 	c.Conn, c.forget, c.surplus = nc, forget, false
 	c.known = time.Time{}
+	c.direct = newDirect(nc)
 }
 
 // drop closes the connection, if it is open and nobody shares it.
@@ -69,13 +70,23 @@ func (c *conn) exchange(q *request, deadline time.Time) error {
 	if err := c.expect(deadline); err != nil {
 		return err
 	}
-	if err := c.send(deadline); err != nil {
-		return err
+	c.in.begin(q.toHead, q.looks)
+	if c.buf == nil {
+		c.buf = make([]byte, leastBuffer)
 	}
-	// Others send meanwhile. Where the response is there by then, it is read without
-	// having been waited for, which costs two system calls less.
-	runtime.Gosched()
-	return c.receive(q, deadline)
+	n, err := c.turn(deadline)
+	return c.receive(n, err, deadline)
+}
+
+// turn sends the request and gives what is first read of the response.
+func (c *conn) turn(deadline time.Time) (n int, err error) {
+	if c.direct != nil {
+		return c.direct.turn(c, deadline)
+	}
+	if err := c.send(c.out, deadline); err != nil {
+		return 0, err
+	}
+	return c.Read(c.buf)
 }
 
 // expect makes the connection fail at the deadline, or earlier: one that it was told
@@ -99,8 +110,8 @@ func (c *conn) tooEarly(err error, deadline time.Time) bool {
 	return c.SetDeadline(deadline) == nil
 }
 
-func (c *conn) send(deadline time.Time) error {
-	for out := c.out; len(out) > 0; {
+func (c *conn) send(out []byte, deadline time.Time) error {
+	for len(out) > 0 {
 		n, err := c.Write(out)
 		c.written += int64(n)
 		out = out[n:]
@@ -111,14 +122,10 @@ func (c *conn) send(deadline time.Time) error {
 	return nil
 }
 
-// receive reads the response, no less and no more.
-func (c *conn) receive(q *request, deadline time.Time) error {
-	if c.buf == nil {
-		c.buf = make([]byte, leastBuffer)
-	}
-	c.in.begin(q.toHead, q.looks)
+// receive takes the response, of which n bytes were read with this error, no less of it
+// and no more.
+func (c *conn) receive(n int, fault error, deadline time.Time) error {
 	for {
-		n, fault := c.Read(c.buf)
 		c.received += int64(n)
 		if n > 0 {
 			used, done, err := c.in.feed(c.buf[:n])
@@ -141,5 +148,6 @@ func (c *conn) receive(q *request, deadline time.Time) error {
 		case !c.tooEarly(fault, deadline):
 			return fault
 		}
+		n, fault = c.Read(c.buf)
 	}
 }

@@ -1,0 +1,85 @@
+//go:build unix
+
+package load
+
+import (
+	"io"
+	"net"
+	"syscall"
+	"time"
+)
+
+// direct sends a request and waits for its response in one go, on a plain TCP connection.
+// In the usual order (write, read) every response is looked for once before it can be
+// there; here the runtime's poller is told to wait before the request is sent, so that
+// nothing is missed, and the system call is spared.
+type direct struct {
+	raw  syscall.RawConn
+	step func(fd uintptr) bool // what the poller does, made once
+	out  []byte                // what is left of the request
+	sent bool                  // it was written, or as much of it as there was room for
+	in   []byte
+	n    int // bytes read
+	err  error
+}
+
+// newDirect gives nil where that cannot be done.
+func newDirect(nc net.Conn) *direct {
+	tcp, ok := nc.(*net.TCPConn)
+	if !ok {
+		return nil
+	}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	d := &direct{raw: raw}
+	d.step = d.take
+	return d
+}
+
+// turn sends the request and gives what is first read of the response.
+func (d *direct) turn(c *conn, deadline time.Time) (n int, err error) {
+	d.out, d.sent, d.in, d.n, d.err = c.out, false, c.buf, 0, nil
+	err = d.raw.Read(d.step)
+	for err != nil && c.tooEarly(err, deadline) {
+		err = d.raw.Read(d.step)
+	}
+	c.written += int64(len(c.out) - len(d.out))
+	switch {
+	case err != nil:
+		return 0, err
+	case len(d.out) > 0:
+		if err := c.send(d.out, deadline); err != nil {
+			return 0, err
+		}
+		return c.Read(c.buf)
+	default:
+		return d.n, d.err
+	}
+}
+
+// take is called with the descriptor of the connection, at first at once and then when
+// there is something to read. It reports whether it wants to be called no more.
+func (d *direct) take(fd uintptr) bool {
+	if !d.sent {
+		d.sent = true
+		if n, err := syscall.Write(int(fd), d.out); err == nil {
+			d.out = d.out[n:]
+		}
+		return len(d.out) > 0 // no room, or a fault that the next write meets
+	}
+	for {
+		d.n, d.err = syscall.Read(int(fd), d.in)
+		switch {
+		case d.err == syscall.EINTR: //nolint:errorlint // a bare number
+			continue
+		case d.err == syscall.EAGAIN: //nolint:errorlint // a bare number
+			return false
+		case d.n == 0 && d.err == nil:
+			d.err = io.EOF
+		}
+		d.n = max(d.n, 0)
+		return true
+	}
+}
