@@ -51,8 +51,10 @@ func imported(t *testing.T, d *DB, replace bool, files ...given) ([]int64, error
 		}
 		cells = append(cells, c)
 	}
-	spec := experiment.ImportSpec{Matrix: sweep.Matrix, Hash: sweep.Hash(), Cells: sweep.Matrix.Cells(), Replace: replace,
-		Invocation: experiment.Invocation{Command: []string{"ceteris", "import"}, Version: "test"}}
+	spec := experiment.ImportSpec{
+		Matrix: sweep.Matrix, Hash: sweep.Hash(), Cells: sweep.Matrix.Cells(), Replace: replace,
+		Invocation: experiment.Invocation{Command: []string{"ceteris", "import"}, Version: "test"},
+	}
 	for i, g := range files {
 		spec.Runs = append(spec.Runs, importedOutcome(relabelled(spec.Cells, cells[i]), g))
 	}

@@ -129,8 +129,13 @@ func (v ImportView) stored(p *printer) {
 	m, _ := experiment.MetricByName(metric)
 	scale := commonScale(told, m.Unit)
 	g := &grid{columns: []column{
-		{title: "run", right: true}, {title: "cell"}, {title: "round", right: true}, {title: titled(metric, scale), right: true},
-		{title: "state"}, {title: "of", spare: 2}, {title: "file", label: true},
+		{title: "run", right: true},
+		{title: "cell"},
+		{title: "round", right: true},
+		{title: titled(metric, scale), right: true},
+		{title: "state"},
+		{title: "of", spare: 2},
+		{title: "file", label: true},
 	}}
 	for i, in := range v.Files {
 		state := string(in.Stored.State)
