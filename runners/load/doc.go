@@ -45,6 +45,6 @@
 // of a warm-up whose length was left open, work_missing of fixed work that was not
 // done in time.
 //
-// What is not done here: HTTP/2, TLS, compressed bodies. Histograms are encoded here
+// What is not done here: compressed bodies, resumed sessions of TLS, HTTP/3. Histograms are encoded here
 // and decoded in analysis.
 package load

@@ -49,7 +49,7 @@ func newHTTP2(l experiment.Load, address string, connections int, dial DialFunc)
 	if l.TLS != nil {
 		h.scheme = "https"
 	}
-	for range connections {
+	for range max(connections, 1) { // there may be more targets than connections
 		h.sessions = append(h.sessions, &session{of: h, turn: make(chan struct{}, 1)})
 	}
 	return h

@@ -244,26 +244,26 @@ func TestHTTP2NeverSendsTwice(t *testing.T) {
 		dials int64
 	}{
 		"refused streams": {
-			func(w frameWriter, stream uint32, _ int64) { w.frame(3, 0, stream, []byte{0, 0, 0, 7}) },
-			[]outcome{{kind: kindReset}, {kind: kindReset}, {kind: kindReset}}, 1,
+			reply: func(w frameWriter, stream uint32, _ int64) { w.frame(3, 0, stream, []byte{0, 0, 0, 7}) },
+			want:  []outcome{{kind: kindReset}, {kind: kindReset}, {kind: kindReset}}, dials: 1,
 		},
 		"goes away, and did nothing": {
-			func(w frameWriter, _ uint32, _ int64) { w.goAway(0) },
-			[]outcome{{kind: kindEOF}, {kind: kindEOF}, {kind: kindEOF}}, 3,
+			reply: func(w frameWriter, _ uint32, _ int64) { w.goAway(0) },
+			want:  []outcome{{kind: kindEOF}, {kind: kindEOF}, {kind: kindEOF}}, dials: 3,
 		},
 		"goes away after each response": {
-			func(w frameWriter, stream uint32, _ int64) { w.goAway(stream); w.ok(stream) },
-			[]outcome{{status: 200}, {status: 200}, {status: 200}}, 3,
+			reply: func(w frameWriter, stream uint32, _ int64) { w.goAway(stream); w.ok(stream) },
+			want:  []outcome{{status: 200}, {status: 200}, {status: 200}}, dials: 3,
 		},
 		"closes": {
-			func(w frameWriter, stream uint32, nth int64) {
+			reply: func(w frameWriter, stream uint32, nth int64) {
 				if nth%2 == 1 {
 					w.ok(stream)
 				} else {
 					_ = w.Close()
 				}
 			},
-			[]outcome{{status: 200}, {kind: kindEOF}, {status: 200}, {kind: kindEOF}}, 2,
+			want: []outcome{{status: 200}, {kind: kindEOF}, {status: 200}, {kind: kindEOF}}, dials: 2,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
