@@ -135,6 +135,8 @@ func TestLoadTime(t *testing.T) {
 		"until steady":        {experiment.Load{Warmup: 2 * s, Steady: 10 * s, Measure: 6 * s}, 12 * s},
 		"work at a rate":      {experiment.Load{Measure: 600 * s, Work: 1000, Open: &experiment.OpenLoad{Rate: 100}}, 10 * s},
 		"work at its longest": {experiment.Load{Measure: 600 * s, Work: 1000, Closed: &experiment.ClosedLoad{Users: 4}}, 600 * s},
+		"another's window":    {experiment.Load{Warmup: s, Measure: 6 * s, External: &experiment.External{Within: 600 * s}}, 7 * s},
+		"another's own time":  {experiment.Load{Warmup: s, External: &experiment.External{Within: 600 * s}}, 600 * s},
 		"phases":              {experiment.Load{Phases: []experiment.LoadPhase{{For: 2 * s}, {For: 3 * s, Measure: true}}}, 5 * s},
 	} {
 		if got := loadTime(tc.load); got != tc.want {

@@ -20,6 +20,7 @@ func TestHardLimitSums(t *testing.T) {
 	}{
 		{"nothing", experiment.CellPlan{}, 0},
 		{"load", experiment.CellPlan{Load: experiment.Load{Ramp: 1, Warmup: 2, Measure: 3, Timeout: 4}}, 10},
+		{"another generator", experiment.CellPlan{Load: experiment.Load{Warmup: 1, Measure: 2, External: &experiment.External{Within: 5}}}, 5},
 		{"phases", experiment.CellPlan{Load: experiment.Load{Phases: []experiment.LoadPhase{{For: 1}, {For: 2}}, Timeout: 4}}, 7},
 		{"ready", of(experiment.Service{Ready: &experiment.Step{Within: minute}}), minute},
 		{"ready by default", of(experiment.Service{Ready: &experiment.Step{}}), experiment.DefaultReadyWithin},
