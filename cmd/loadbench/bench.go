@@ -28,6 +28,11 @@ type sample struct {
 // perCPU is requests by second of the generator's processor time.
 func (s sample) perCPU() float64 { return float64(s.target.Requests) / s.cpu.Seconds() }
 
+// late is the 99th percentile of lateness at a rate, in s.
+func (s sample) late(rate int) float64 {
+	return quantile(lateness(s.target.Records, rate), 0.99).Seconds()
+}
+
 // bench measures tools against one target.
 type bench struct {
 	options

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ceteris/ceteris/cmd/loadbench/target"
@@ -19,11 +20,12 @@ type Capacity struct {
 
 // Comparison is ours beside one peer in pairs.
 type Comparison struct {
-	Peer   string `json:"peer"`
-	Rate   int    `json:"rate,omitempty"` // 1/s that was offered; 0: closed
-	Ratio  spread `json:"ratio"`          // requests by processor time, ours to theirs
-	Ours   Figure `json:"ours"`
-	Theirs Figure `json:"theirs"`
+	Peer   string  `json:"peer"`
+	Rate   int     `json:"rate,omitempty"` // 1/s that was offered; 0: closed
+	Ratio  spread  `json:"ratio"`          // requests by processor time, ours to theirs
+	Late   *spread `json:"late,omitempty"` // p99 of lateness, ours to theirs; nil: closed
+	Ours   Figure  `json:"ours"`
+	Theirs Figure  `json:"theirs"`
 }
 
 // Figure is the absolute side of one tool, medians of its samples.
@@ -68,17 +70,21 @@ func (b *bench) loopPeers() []*tool {
 func compare(pairs []pair, peers []*tool, rate int, window time.Duration) []Comparison {
 	var out []Comparison
 	for _, t := range peers {
-		var ratios []float64
-		var mine, theirs []sample
-		for _, p := range pairs {
-			if p.peer == t.name {
-				ratios = append(ratios, p.ours.perCPU()/p.theirs.perCPU())
-				mine, theirs = append(mine, p.ours), append(theirs, p.theirs)
-			}
+		of := slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return p.peer != t.name })
+		if len(of) == 0 {
+			continue
 		}
-		if len(ratios) > 0 {
-			out = append(out, Comparison{Peer: t.name, Rate: rate, Ratio: spreadOf(ratios), Ours: figure(mine, window), Theirs: figure(theirs, window)})
+		c := Comparison{
+			Peer: t.name, Rate: rate,
+			Ratio:  spreadOf(each(of, func(p pair) float64 { return p.ours.perCPU() / p.theirs.perCPU() })),
+			Ours:   figure(each(of, func(p pair) sample { return p.ours }), window),
+			Theirs: figure(each(of, func(p pair) sample { return p.theirs }), window),
 		}
+		if rate > 0 {
+			late := spreadOf(each(of, func(p pair) float64 { return p.ours.late(rate) / p.theirs.late(rate) }))
+			c.Late = &late
+		}
+		out = append(out, c)
 	}
 	return out
 }

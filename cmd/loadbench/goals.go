@@ -78,18 +78,18 @@ func costGoals(costs []Comparison) []Goal {
 				Measured: c.Ratio.String(), Met: c.Ratio.Median >= openRatio,
 			})
 		}
+		if c.Peer == reference && c.Late != nil {
+			out = append(out, Goal{
+				Name: fmt.Sprintf("open at %d/s, lateness p99", c.Rate), Want: fmt.Sprintf("never above %g of %s's", lateShare, c.Peer),
+				Measured: c.Late.format("%.3f"), Met: c.Late.Max <= lateShare,
+			})
+		}
 	}
 	return out
 }
 
 func paceGoals(paces []Pace) []Goal {
 	var out []Goal
-	theirs := map[int]Pace{}
-	for _, p := range paces {
-		if p.Tool == reference {
-			theirs[p.Rate] = p
-		}
-	}
 	for _, p := range paces {
 		if p.Tool != ours {
 			continue
@@ -100,12 +100,6 @@ func paceGoals(paces []Pace) []Goal {
 			Goal{Name: at + "achieved by offered", Want: fmt.Sprintf("at least %g", leastAchieved), Measured: p.Achieved.exact(), Met: p.Achieved.Min >= leastAchieved},
 			Goal{Name: at + "lateness p99", Want: fmt.Sprintf("at most %s", milliseconds(mostLateness)), Measured: p.Lateness.milliseconds(), Met: p.Lateness.Median <= mostLateness},
 		)
-		if r, ok := theirs[p.Rate]; ok {
-			out = append(out, Goal{
-				Name: at + "lateness p99", Want: fmt.Sprintf("at most %g of %s's", lateShare, reference),
-				Measured: fmt.Sprintf("%.3f", p.Lateness.Median/r.Lateness.Median), Met: p.Lateness.Median <= lateShare*r.Lateness.Median,
-			})
-		}
 		if p.Rate == bunchedRate {
 			out = append(out, Goal{Name: at + "share bunched", Want: fmt.Sprintf("at most %g", mostBunched), Measured: p.Bunched.String(), Met: p.Bunched.Median <= mostBunched})
 		}

@@ -40,12 +40,13 @@ func TestCompareWithinPairs(t *testing.T) {
 // outcome is one in which every goal is met, on its bound where it has one.
 func outcome() Outcome {
 	at := func(v float64) spread { return spread{4, v, v, v} }
+	late := at(0.1)
 	truth := Told{"p50": 0.01, "p99": 0.92, "p999": 1, "max": 1.01}
 	return Outcome{
 		Target: Capacity{Rate: 50_000, OnCPU: 60_000},
 		Closed: []Comparison{{Peer: "wrk", Ratio: at(0.9)}, {Peer: "h2load", Ratio: at(0.1)}, {Peer: "hey", Ratio: at(1.1)}, {Peer: "vegeta", Ratio: at(3)}, {Peer: "k6", Ratio: at(6)}},
 		Open: &Open{
-			Costs: []Comparison{{Peer: "vegeta", Rate: 5000, Ratio: at(2)}, {Peer: "vegeta", Rate: 1000, Ratio: at(1)}, {Peer: "fortio", Rate: 5000, Ratio: at(0.4)}},
+			Costs: []Comparison{{Peer: "vegeta", Rate: 5000, Ratio: at(2), Late: &late}, {Peer: "vegeta", Rate: 1000, Ratio: at(1)}, {Peer: "fortio", Rate: 5000, Ratio: at(0.4)}},
 			Paces: []Pace{
 				{Tool: ours, Rate: 5000, Achieved: at(0.999), Lateness: at(0.0005), Bunched: at(0.2)},
 				{Tool: "vegeta", Rate: 5000, Achieved: at(0.9), Lateness: at(0.005), Bunched: at(0.9)},
@@ -88,21 +89,20 @@ func TestGoals(t *testing.T) {
 		spoil func(*Outcome)
 		want  []string
 	}{
-		"a slow target":           {func(o *Outcome) { o.Target.OnCPU-- }, []string{"target: carries at least 60000/s on its core"}},
-		"dearer than wrk":         {func(o *Outcome) { o.Closed[0].Ratio.Median = 0.89 }, []string{"closed, requests by processor time: at least 0.9 of wrk"}},
-		"as dear as hey":          {func(o *Outcome) { o.Closed[2].Ratio.Median = 1 }, []string{"closed, requests by processor time: at least 1.1 of hey"}},
-		"over half of vegeta":     {func(o *Outcome) { o.Open.Costs[0].Ratio.Median = 1.9 }, []string{"open at 5000/s, requests by processor time: at least 2 of vegeta"}},
-		"one repetition too slow": {func(o *Outcome) { o.Open.Paces[2].Achieved.Min = 0.99 }, []string{"open at 20000/s, achieved by offered: at least 0.999"}},
-		"late": {func(o *Outcome) { o.Open.Paces[0].Lateness.Median = 0.0006 }, []string{
-			"open at 5000/s, lateness p99: at most 0.5 ms", "open at 5000/s, lateness p99: at most 0.1 of vegeta's",
-		}},
-		"bunched":               {func(o *Outcome) { o.Open.Paces[0].Bunched.Median = 0.3 }, []string{"open at 5000/s, share bunched: at most 0.2"}},
-		"a wrong quantile":      {func(o *Outcome) { o.Stall.Tools[0].Says["p99"] = 0.9 }, []string{"stall, p99: within 2% of the truth"}},
-		"an unknown quantile":   {func(o *Outcome) { delete(o.Stall.Tools[0].Says, "max") }, []string{"stall, max: within 2% of the truth"}},
-		"a drop not told":       {func(o *Outcome) { o.Stall.Drops.Dropped-- }, []string{"stall, drops: exact"}},
-		"one failed":            {func(o *Outcome) { o.Connections.Crowds[2].Failed = 1 }, []string{"10000 connections, all work: all send, none fails, counted alike"}},
-		"too large":             {func(o *Outcome) { o.Connections.Crowds[1].Peak.Max++ }, []string{"5000 connections, memory: at most 60 MiB"}},
-		"it began all the same": {func(o *Outcome) { o.Connections.Refused.Requests = 1 }, []string{"5000 connections with 1000 descriptors: an error before the first request"}},
+		"a slow target":                 {func(o *Outcome) { o.Target.OnCPU-- }, []string{"target: carries at least 60000/s on its core"}},
+		"dearer than wrk":               {func(o *Outcome) { o.Closed[0].Ratio.Median = 0.89 }, []string{"closed, requests by processor time: at least 0.9 of wrk"}},
+		"as dear as hey":                {func(o *Outcome) { o.Closed[2].Ratio.Median = 1 }, []string{"closed, requests by processor time: at least 1.1 of hey"}},
+		"over half of vegeta":           {func(o *Outcome) { o.Open.Costs[0].Ratio.Median = 1.9 }, []string{"open at 5000/s, requests by processor time: at least 2 of vegeta"}},
+		"one repetition too slow":       {func(o *Outcome) { o.Open.Paces[2].Achieved.Min = 0.99 }, []string{"open at 20000/s, achieved by offered: at least 0.999"}},
+		"late":                          {func(o *Outcome) { o.Open.Paces[0].Lateness.Median = 0.0006 }, []string{"open at 5000/s, lateness p99: at most 0.5 ms"}},
+		"once nearly as late as vegeta": {func(o *Outcome) { o.Open.Costs[0].Late.Max = 0.2 }, []string{"open at 5000/s, lateness p99: never above 0.1 of vegeta's"}},
+		"bunched":                       {func(o *Outcome) { o.Open.Paces[0].Bunched.Median = 0.3 }, []string{"open at 5000/s, share bunched: at most 0.2"}},
+		"a wrong quantile":              {func(o *Outcome) { o.Stall.Tools[0].Says["p99"] = 0.9 }, []string{"stall, p99: within 2% of the truth"}},
+		"an unknown quantile":           {func(o *Outcome) { delete(o.Stall.Tools[0].Says, "max") }, []string{"stall, max: within 2% of the truth"}},
+		"a drop not told":               {func(o *Outcome) { o.Stall.Drops.Dropped-- }, []string{"stall, drops: exact"}},
+		"one failed":                    {func(o *Outcome) { o.Connections.Crowds[2].Failed = 1 }, []string{"10000 connections, all work: all send, none fails, counted alike"}},
+		"too large":                     {func(o *Outcome) { o.Connections.Crowds[1].Peak.Max++ }, []string{"5000 connections, memory: at most 60 MiB"}},
+		"it began all the same":         {func(o *Outcome) { o.Connections.Refused.Requests = 1 }, []string{"5000 connections with 1000 descriptors: an error before the first request"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := outcome()
@@ -111,6 +111,18 @@ func TestGoals(t *testing.T) {
 				t.Errorf("missed (-got +want):\n%s", d)
 			}
 		})
+	}
+}
+
+func TestCompareLateness(t *testing.T) {
+	late := func(by time.Duration) sample {
+		s := used("", 3, time.Second)
+		s.target.Records = arrivals(0, ms, 2*ms+by)
+		return s
+	}
+	got := compare([]pair{{"vegeta", late(ms), late(4 * ms)}, {"vegeta", late(2 * ms), late(2 * ms)}}, []*tool{{name: "vegeta"}}, 1000, time.Second)
+	if d := cmp.Diff(got[0].Late, &spread{2, 0.625, 0.25, 1}); d != "" {
+		t.Errorf("(-got +want):\n%s", d)
 	}
 }
 

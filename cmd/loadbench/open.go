@@ -74,7 +74,7 @@ func pace(name string, samples []sample, rate int, window time.Duration) Pace {
 		Achieved: spreadOf(each(samples, func(s sample) float64 {
 			return float64(s.target.Requests) / (float64(rate) * window.Seconds())
 		})),
-		Lateness: spreadOf(each(samples, func(s sample) float64 { return quantile(lateness(s.target.Records, rate), 0.99).Seconds() })),
+		Lateness: spreadOf(each(samples, func(s sample) float64 { return s.late(rate) })),
 		Bunched:  spreadOf(each(samples, func(s sample) float64 { return bunched(s.target.Records, rate) })),
 	}
 }

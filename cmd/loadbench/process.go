@@ -38,7 +38,9 @@ const (
 func execute(ctx context.Context, core int, program string, inv invocation, dir string, watch bool) (ran, error) {
 	cmd := exec.CommandContext(ctx, program, inv.args...)
 	cmd.Env = append(os.Environ(), inv.env...)
-	cmd.Stdin = strings.NewReader(inv.stdin)
+	if inv.stdin != "" {
+		cmd.Stdin = strings.NewReader(inv.stdin)
+	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := os.Create(filepath.Join(dir, "stdout"))
