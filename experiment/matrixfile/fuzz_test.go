@@ -19,11 +19,13 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(base))
-	whole, err := os.ReadFile("testdata/whole.yaml")
-	if err != nil {
-		f.Fatal(err)
+	for _, name := range []string{"whole", "external"} {
+		src, err := os.ReadFile("testdata/" + name + ".yaml")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(src))
 	}
-	f.Add(string(whole))
 	files, _ := fs.Glob(matrices.FS, "*.yaml")
 	for _, file := range files {
 		src, err := matrices.FS.ReadFile(file)
