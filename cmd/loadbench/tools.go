@@ -125,6 +125,7 @@ const script = `import http from 'k6/http';
 const rate = Number(__ENV.RATE), vus = Number(__ENV.VUS), duration = __ENV.WINDOW;
 export const options = {
   discardResponseBodies: true,
+  summaryTrendStats: ['min', 'avg', 'med', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max'],
   scenarios: { one: rate > 0
     ? { executor: 'constant-arrival-rate', rate, timeUnit: '1s', duration, preAllocatedVUs: vus, maxVUs: vus }
     : { executor: 'constant-vus', vus, duration } },
