@@ -197,7 +197,7 @@ func TestIdleConnectionsThatTheServerClosedAreNoFailures(t *testing.T) {
 		if got := doOne(t.Context(), c, cn, time.Now().Add(time.Minute)); got != (outcome{status: 200}) {
 			t.Errorf("request %d: got %+v", i, got)
 		}
-		for !closedByPeer(cn.Conn) { // until the close has arrived
+		for !cn.watch.closed() { // until the close has arrived
 			time.Sleep(ms)
 		}
 	}

@@ -36,7 +36,8 @@ type conn struct {
 	known   time.Time     // the deadline that the connection has been told
 	forget  func() bool   // ends the watch over the context
 	stream  *stream       // nil: HTTP/1.1
-	direct  *direct       // nil: written and read in the usual order
+	watch   *watch
+	direct  *direct // nil: written and read in the usual order
 	traffic
 }
 
@@ -44,7 +45,7 @@ type conn struct {
 func (c *conn) opened(nc net.Conn, forget func() bool) {
 	c.Conn, c.forget, c.surplus = nc, forget, false
 	c.known = time.Time{}
-	c.direct = newDirect(nc)
+	c.watch, c.direct = newWatch(nc), newDirect(nc)
 }
 
 // drop closes the connection, if it is open and nobody shares it.
@@ -62,7 +63,7 @@ func (c *conn) drop() {
 // stale reports whether a connection that was left open is of no use any more: the
 // server has closed it meanwhile, which loses no request, or has said too much.
 func (c *conn) stale(idle time.Duration, wary bool) bool {
-	return c.surplus || (wary || idle > unchecked) && closedByPeer(c.Conn)
+	return c.surplus || (wary || idle > unchecked) && c.watch.closed()
 }
 
 // exchange sends the request and reads its response whole.

@@ -45,6 +45,7 @@
 // of a warm-up whose length was left open, work_missing of fixed work that was not
 // done in time.
 //
-// What is not done here: compressed bodies, resumed sessions of TLS, HTTP/3. Histograms are encoded here
-// and decoded in analysis.
+// What is not done here: compressed bodies are not opened, redirects not followed,
+// sessions of TLS not resumed, and nothing is sent twice; HTTP/3. Histograms are encoded
+// here and decoded in analysis.
 package load

@@ -14,6 +14,7 @@ type fineTimer struct {
 	fd     uintptr
 	file   *os.File
 	forget func() bool
+	buf    [8]byte // takes the number of expirations
 }
 
 const (
@@ -52,8 +53,7 @@ func (t *fineTimer) set(d time.Duration) bool {
 
 // expired waits until it has, or the context ended; it reports whether it could.
 func (t *fineTimer) expired() bool {
-	var expirations [8]byte
-	_, err := t.file.Read(expirations[:])
+	_, err := t.file.Read(t.buf[:])
 	return err == nil
 }
 

@@ -44,7 +44,7 @@ func (g Generator) Run(ctx context.Context) error {
 	defer cancel(nil)
 	offering, stop := context.WithCancel(ctx)
 	defer stop()
-	r := newRun(g, clients, stop)
+	r := newRun(ctx, g, clients, stop)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -134,7 +134,7 @@ type run struct {
 	changed chan struct{} // tells the reporter that the load has ended
 }
 
-func newRun(g Generator, clients []*client, stop func()) *run {
+func newRun(ctx context.Context, g Generator, clients []*client, stop func()) *run {
 	r := &run{
 		load: g.Load, mix: newMix(g.Load.Requests), data: g.Data, clients: clients, rec: newRecorder(g.Load),
 		coarse: g.coarse, stop: stop, drained: make(chan struct{}), changed: make(chan struct{}, 1),
@@ -147,7 +147,7 @@ func newRun(g Generator, clients []*client, stop func()) *run {
 	}
 	r.clock = startClock(lead(g.Load))
 	if !r.coarse && slices.ContainsFunc(legs(g.Load), func(l leg) bool { return l.closed != nil && l.closed.Think > 0 }) {
-		r.ticker = newTicker(r.clock)
+		r.ticker = newTicker(ctx, r.clock)
 	}
 	r.late = time.AfterFunc(r.drainEnd()-r.clock.now(), func() { close(r.drained) })
 	return r

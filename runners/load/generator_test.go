@@ -184,8 +184,10 @@ func checkRequests(t testing.TB, r experiment.LoadResult, l experiment.Load) {
 		if x.Offered != x.Sent+x.Dropped+x.Waiting || x.Sent != x.OK+x.Failed+x.Unfinished-x.Waiting {
 			t.Errorf("%s does not add up: %+v", q.Name, x)
 		}
-		sum.add(&counts{offered: x.Offered, sent: x.Sent, dropped: x.Dropped, waiting: x.Waiting, ok: x.OK, failed: x.Failed, unfinished: x.Unfinished, errors: x.Errors,
-			traffic: traffic{connects: x.Connects, written: x.BytesSent, received: x.BytesReceived}})
+		sum.add(&counts{
+			offered: x.Offered, sent: x.Sent, dropped: x.Dropped, waiting: x.Waiting, ok: x.OK, failed: x.Failed, unfinished: x.Unfinished, errors: x.Errors,
+			traffic: traffic{connects: x.Connects, written: x.BytesSent, received: x.BytesReceived},
+		})
 		for status, n := range x.Statuses {
 			code, _ := strconv.Atoi(status)
 			sum.statuses[code] += n
@@ -440,6 +442,11 @@ func stallOnce(n int64, service time.Duration) func(seq int64) time.Duration {
 	}
 }
 
+// nearestRank gives the smallest value which the share q of all does not exceed.
+func nearestRank(sorted []time.Duration, q float64) time.Duration {
+	return sorted[max(int(math.Ceil(q*float64(len(sorted))))-1, 0)]
+}
+
 // offTruth compares quantiles with those computed from the schedule: 1,000
 // arrivals a second, the server of stallOnce stalling at number n of the window.
 // It tells of each that is off by more than 2%, and of what did not succeed.
@@ -459,7 +466,7 @@ func offTruth(t testing.TB, r experiment.LoadResult, window, service time.Durati
 	slices.Sort(truth)
 	got := observed(t, r)
 	for metric, q := range map[string]float64{"latency_p50": 0.5, "latency_p99": 0.99, "latency_p999": 0.999} {
-		want := truth[int(math.Ceil(q*float64(len(truth))))-1].Seconds() // by nearest rank
+		want := nearestRank(truth, q).Seconds()
 		if d := math.Abs(got[metric]/want - 1); !(d <= 0.02) {
 			off = append(off, fmt.Sprintf("%s is %g s, the truth %g s: %.1f%% off", metric, got[metric], want, 100*d))
 		}

@@ -92,3 +92,54 @@ func BenchmarkPacer(b *testing.B) {
 		k++
 	}
 }
+
+// Arrivals that are overdue because the generator was held up are sent at twice the rate
+// of their schedule until it has caught up, each once and none too early.
+func TestOverdueArrivalsAreSpread(t *testing.T) {
+	const gap = 200 * time.Microsecond
+	run := func(s spread, heldUpTill time.Duration) (sent []time.Duration) {
+		now := time.Duration(0)
+		for i := range 1000 {
+			intended := time.Duration(i) * gap
+			now = max(now, intended) // as the alarm waits
+			if i == 100 {
+				now = max(now, heldUpTill)
+			}
+			now = max(now, s.due(intended, now)) // and again
+			sent = append(sent, now)
+			now += 5 * time.Microsecond // to send one
+		}
+		return sent
+	}
+	t.Run("after 50 ms", func(t *testing.T) {
+		sent := run(spread{}, 70*ms)
+		bunched, caught := 0, 0
+		for i := 1; i < len(sent); i++ {
+			if sent[i] < time.Duration(i)*gap {
+				t.Fatalf("arrival %d is sent at %v, before its time", i, sent[i])
+			}
+			if sent[i]-sent[i-1] < gap/3 {
+				bunched++
+			}
+			if caught == 0 && i > 100 && sent[i]-time.Duration(i)*gap <= heldUp {
+				caught = i
+			}
+		}
+		// Half a gap is won back with each: 50 ms take 500 of them, but for the last one.
+		if caught < 585 || caught > 605 || bunched > 10 {
+			t.Errorf("it has caught up at arrival %d, want about 590; %d were bunched", caught, bunched)
+		}
+	})
+	t.Run("at once, where that is asked for", func(t *testing.T) {
+		sent := run(spread{burst: true}, 70*ms)
+		if sent[300] > 72*ms {
+			t.Errorf("arrival 300 is sent at %v", sent[300])
+		}
+	})
+	t.Run("not after the jitter of a timer", func(t *testing.T) {
+		sent := run(spread{}, 100*gap+heldUp)
+		if sent[101] > 100*gap+heldUp+10*time.Microsecond {
+			t.Errorf("arrival 101 is sent at %v", sent[101])
+		}
+	})
+}

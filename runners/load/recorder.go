@@ -11,7 +11,7 @@ import (
 
 // settle is how long a slice stays open after its end, for events whose
 // goroutine took the time and was then held up.
-const settle = 100 * time.Millisecond
+const settle = 250 * time.Millisecond
 
 // never is a moment that does not come.
 const never = time.Duration(1<<63 - 1)
@@ -77,7 +77,7 @@ func (r *recorder) endWork() {
 	var end time.Duration
 	r.all(func() {
 		first := r.shards[0]
-		end = first.timeline.beginOf(first.first) + minWindow
+		end = first.beginOf(first.first) + minWindow
 		for _, s := range r.shards {
 			end = max(end, s.latest+1)
 		}

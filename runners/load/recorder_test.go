@@ -185,11 +185,11 @@ func TestLateEventsCountOnceInTheFirstOpenSlice(t *testing.T) {
 func TestArrivalsThatAreStillToComeHoldTheirSliceOpen(t *testing.T) {
 	r := newRecorder(experiment.Load{Measure: time.Second, Open: &experiment.OpenLoad{Rate: 1, InFlight: 1}})
 	r.expect(0, 120*ms)
-	if got := r.closeSlices(900*ms, false); len(got) != 2 {
+	if got := r.closeSlices(800*ms+settle, false); len(got) != 2 {
 		t.Errorf("%d slices of 50 ms were closed, want 2: an arrival at 120 ms is expected", len(got))
 	}
 	r.expect(0, never)
-	if got := r.closeSlices(900*ms, false); len(got) != 14 {
+	if got := r.closeSlices(800*ms+settle, false); len(got) != 14 {
 		t.Errorf("%d slices were closed, want those up to 800 ms", len(got))
 	}
 }

@@ -62,12 +62,12 @@ func TestAStallShowsByTheRealClock(t *testing.T) {
 		truth = append(truth, finished[before+k].Sub(began.Add(time.Duration(k)*time.Second/rate)))
 	}
 	slices.Sort(truth)
-	if p99 := rank(truth, 0.99); p99 < 800*ms {
+	if p99 := nearestRank(truth, 0.99); p99 < 800*ms {
 		t.Fatalf("the server did not stall: p99 %v", p99)
 	}
 	got := observed(t, r)
 	for metric, q := range map[string]float64{"latency_p50": 0.5, "latency_p99": 0.99, "latency_p999": 0.999} {
-		want := rank(truth, q).Seconds()
+		want := nearestRank(truth, q).Seconds()
 		if d := math.Abs(got[metric]/want - 1); !(d <= 0.02) {
 			t.Errorf("%s is %g s, the truth %g s: %.1f%% off", metric, got[metric], want, 100*d)
 		}

@@ -19,8 +19,8 @@ type ticker struct {
 }
 
 // newTicker gives nil where there is no fine timer. The caller closes it.
-func newTicker(c clock) *ticker {
-	ctx, stop := context.WithCancel(context.Background())
+func newTicker(ctx context.Context, c clock) *ticker {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	t := &ticker{clock: c, fine: newFineTimer(ctx), stop: stop, over: make(chan struct{})}
 	if t.fine == nil {
 		stop()
