@@ -8,7 +8,8 @@
 // 5 ended early by a signal.
 //
 // It is built without cgo and runs as one more service beside the subject, on
-// cores of its own: GOMAXPROCS follows the cores to which it is pinned. With -hold
+// cores of its own: GOMAXPROCS follows the cores to which it is pinned, and the threads
+// that only begin requests in time. With -hold
 // it stays after the result until it is stopped, so that its counters, which end
 // with it, can be read at leisure.
 package main
@@ -21,6 +22,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -72,6 +74,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		fmt.Fprintf(stderr, "loadgen: %v\n", err)
 		return exitPlan
+	}
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + load.Sleepers(g.Load))
 	}
 	g.Out = stdout
 	err = g.Run(ctx)

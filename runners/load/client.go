@@ -107,18 +107,25 @@ func (c *client) do(ctx context.Context, cn *conn, q *request, idle time.Duratio
 	if cn.stream != nil {
 		return cn.stream.do(ctx, q, cn.out, cn.want, deadline)
 	}
+	cn.traffic = traffic{}
 	reused := cn.Conn != nil
 	if reused && cn.stale(idle, c.wary.Load()) {
 		cn.drop()
 		reused = false
 	}
-	cn.traffic = traffic{}
 	if !reused {
 		if err := c.open(ctx, cn, deadline); err != nil {
 			return outcome{kind: kindOf(err, kindConnect)}
 		}
 	}
-	err := cn.exchange(q, deadline)
+	n, err := cn.exchange(q, deadline)
+	return c.settle(cn, q, n, err, deadline, reused)
+}
+
+// settle reads the rest of a response, of which n bytes were read with this error, and
+// says what became of its request. reused tells that the connection was not opened for it.
+func (c *client) settle(cn *conn, q *request, n int, err error, deadline time.Time, reused bool) outcome {
+	err = cn.receive(n, err, deadline)
 	o := outcome{status: cn.in.status, traffic: cn.traffic}
 	switch {
 	case err != nil:

@@ -18,25 +18,29 @@ func (c clock) time(at time.Duration) time.Time { return c.window.Add(at) }
 // alarm waits for moments of a clock, for one goroutine. The runtime's timers
 // round a wait of an idle process up to whole milliseconds; that would stand in
 // every latency of an open load, so the kernel is asked instead, where that is
-// possible: by a timer of the alarm's own, or by one that many share.
+// possible: by having a thread sleep, or by a timer that many share.
 type alarm struct {
 	clock  clock
 	timer  *time.Timer
-	fine   *fineTimer // nil: not by one of its own
-	ticker *ticker    // nil: not by one that is shared
+	sleeps bool    // its thread does, where it can
+	ticker *ticker // nil: not by one that is shared
 	wake   chan struct{}
 }
 
+// longSleep is the longest time for which a thread sleeps: nothing wakes it before.
+const longSleep = 20 * time.Millisecond
+
 func newAlarm(c clock) *alarm { return &alarm{clock: c} }
 
-// newFineAlarm makes one with a timer of its own until ctx ends; the caller closes it.
-func newFineAlarm(ctx context.Context, c clock) *alarm {
-	return &alarm{clock: c, fine: newFineTimer(ctx)}
+// newSleepAlarm makes one for a goroutine that has nothing to do but to be in time, and
+// takes a thread for it. The caller closes it.
+func newSleepAlarm(c clock) *alarm {
+	return &alarm{clock: c, sleeps: lockSleeper()}
 }
 
 func (a *alarm) close() {
-	if a.fine != nil {
-		a.fine.close()
+	if a.sleeps {
+		unlockSleeper()
 	}
 }
 
@@ -44,10 +48,17 @@ func (a *alarm) close() {
 // ended. It returns at once when the moment has passed.
 func (a *alarm) until(ctx context.Context, at time.Duration) bool {
 	wait := at - a.clock.now()
-	if wait <= 0 {
-		return ctx.Err() == nil
+	if a.sleeps && wait > longSleep {
+		if !a.later(ctx, wait-longSleep/2) {
+			return false
+		}
+		wait = at - a.clock.now()
 	}
-	if a.fine != nil && a.fine.wait(wait) {
+	for a.sleeps && wait > 0 {
+		sleep(wait)
+		wait = at - a.clock.now()
+	}
+	if wait <= 0 {
 		return ctx.Err() == nil
 	}
 	if a.wake == nil && a.ticker != nil {
@@ -61,6 +72,12 @@ func (a *alarm) until(ctx context.Context, at time.Duration) bool {
 			return false // for good: the alarm is not asked again
 		}
 	}
+	return a.later(ctx, wait)
+}
+
+// later waits for so long by a timer of the runtime, and reports whether it did before ctx
+// ended.
+func (a *alarm) later(ctx context.Context, wait time.Duration) bool {
 	if a.timer == nil {
 		a.timer = time.NewTimer(wait)
 	} else {

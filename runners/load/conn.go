@@ -66,21 +66,11 @@ func (c *conn) stale(idle time.Duration, wary bool) bool {
 	return c.surplus || (wary || idle > unchecked) && c.watch.closed()
 }
 
-// exchange sends the request and reads its response whole.
-func (c *conn) exchange(q *request, deadline time.Time) error {
-	if err := c.expect(deadline); err != nil {
-		return err
+// exchange sends the request and gives what is first read of the response.
+func (c *conn) exchange(q *request, deadline time.Time) (n int, err error) {
+	if err := c.expect(q, deadline); err != nil {
+		return 0, err
 	}
-	c.in.begin(q.toHead, q.looks)
-	if c.buf == nil {
-		c.buf = make([]byte, leastBuffer)
-	}
-	n, err := c.turn(deadline)
-	return c.receive(n, err, deadline)
-}
-
-// turn sends the request and gives what is first read of the response.
-func (c *conn) turn(deadline time.Time) (n int, err error) {
 	if c.direct != nil {
 		return c.direct.turn(c, deadline)
 	}
@@ -90,10 +80,14 @@ func (c *conn) turn(deadline time.Time) (n int, err error) {
 	return c.Read(c.buf)
 }
 
-// expect makes the connection fail at the deadline, or earlier: one that it was told
+// expect prepares for the response to a request: the connection fails at the deadline, or earlier: one that it was told
 // before is left where it is. Whoever meets it too early sets the right one (tooEarly),
 // so that a request seldom pays for a timer. TLS does not survive an early one.
-func (c *conn) expect(deadline time.Time) error {
+func (c *conn) expect(q *request, deadline time.Time) error {
+	c.in.begin(q.toHead, q.looks)
+	if c.buf == nil {
+		c.buf = make([]byte, leastBuffer)
+	}
 	if !c.known.IsZero() && !deadline.Before(c.known) && !c.client.secure {
 		return nil
 	}
@@ -104,12 +98,14 @@ func (c *conn) expect(deadline time.Time) error {
 // tooEarly reports whether an operation failed by a deadline that was not its own; the
 // right one is set then.
 func (c *conn) tooEarly(err error, deadline time.Time) bool {
-	if !errors.Is(err, os.ErrDeadlineExceeded) || !c.known.Before(deadline) {
+	if !isTimeout(err) || !c.known.Before(deadline) {
 		return false
 	}
 	c.known = deadline
 	return c.SetDeadline(deadline) == nil
 }
+
+func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
 func (c *conn) send(out []byte, deadline time.Time) error {
 	for len(out) > 0 {

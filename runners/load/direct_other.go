@@ -13,3 +13,7 @@ type direct struct{}
 func newDirect(net.Conn) *direct { return nil }
 
 func (*direct) turn(*conn, time.Time) (int, error) { panic("load: no direct connection here") }
+
+func (*direct) send(*conn) { panic("load: no direct connection here") }
+
+func (*direct) rest(*conn, func() bool) (int, error) { panic("load: no direct connection here") }

@@ -13,9 +13,13 @@ import (
 // In the usual order (write, read) every response is looked for once before it can be
 // there; here the runtime's poller is told to wait before the request is sent, so that
 // nothing is missed, and the system call is spared.
+//
+// Somebody else may send the request too, on a connection on which its owner waits (rest).
 type direct struct {
 	raw  syscall.RawConn
 	step func(fd uintptr) bool // what the poller does, made once
+	push func(fd uintptr) bool // what is done to send, made once
+	list func() bool           // is asked once before it is waited; nil: nobody is
 	out  []byte                // what is left of the request
 	sent bool                  // it was written, or as much of it as there was room for
 	in   []byte
@@ -34,16 +38,16 @@ func newDirect(nc net.Conn) *direct {
 		return nil
 	}
 	d := &direct{raw: raw}
-	d.step = d.take
+	d.step, d.push = d.take, d.write
 	return d
 }
 
 // turn sends the request and gives what is first read of the response.
 func (d *direct) turn(c *conn, deadline time.Time) (n int, err error) {
-	d.out, d.sent, d.in, d.n, d.err = c.out, false, c.buf, 0, nil
-	err = d.raw.Read(d.step)
+	d.out, d.sent = c.out, false
+	err = d.wait(c.buf)
 	for err != nil && c.tooEarly(err, deadline) {
-		err = d.raw.Read(d.step)
+		err = d.wait(c.buf)
 	}
 	c.written += int64(len(c.out) - len(d.out))
 	switch {
@@ -59,15 +63,48 @@ func (d *direct) turn(c *conn, deadline time.Time) (n int, err error) {
 	}
 }
 
+// send sends the request of a connection on which its owner rests, as much of it as there
+// is room for. A fault is what the owner will meet.
+func (d *direct) send(c *conn) {
+	d.out = c.out
+	_ = d.raw.Write(d.push)
+	c.written += int64(len(c.out) - len(d.out))
+}
+
+func (d *direct) write(fd uintptr) bool {
+	if n, err := syscall.Write(int(fd), d.out); err == nil {
+		d.out = d.out[n:]
+	}
+	return true
+}
+
+// rest waits until there is something to read, and gives what is first read of it. list,
+// if there is one, is asked as soon as somebody else may send a request; where it declines,
+// nothing is waited for.
+func (d *direct) rest(c *conn, list func() bool) (n int, err error) {
+	d.sent, d.list = true, list
+	if err := d.wait(c.buf); err != nil {
+		return 0, err
+	}
+	return d.n, d.err
+}
+
+func (d *direct) wait(in []byte) error {
+	d.in, d.n, d.err = in, 0, nil
+	return d.raw.Read(d.step)
+}
+
 // take is called with the descriptor of the connection, at first at once and then when
 // there is something to read. It reports whether it wants to be called no more.
 func (d *direct) take(fd uintptr) bool {
 	if !d.sent {
 		d.sent = true
-		if n, err := syscall.Write(int(fd), d.out); err == nil {
-			d.out = d.out[n:]
-		}
+		d.write(fd)
 		return len(d.out) > 0 // no room, or a fault that the next write meets
+	}
+	if list := d.list; list != nil {
+		d.list = nil
+		return !list()
 	}
 	for {
 		d.n, d.err = syscall.Read(int(fd), d.in)

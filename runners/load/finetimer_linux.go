@@ -39,10 +39,6 @@ func newFineTimer(ctx context.Context) *fineTimer {
 	})}
 }
 
-// wait waits for d, above 0, or until the context ended; it reports whether it
-// could.
-func (t *fineTimer) wait(d time.Duration) bool { return t.set(d) && t.expired() }
-
 // set has the timer expire once, after d, above 0; what was set before is forgotten. It
 // reports whether it could.
 func (t *fineTimer) set(d time.Duration) bool {

@@ -12,8 +12,6 @@ type fineTimer struct{}
 
 func newFineTimer(context.Context) *fineTimer { return nil }
 
-func (*fineTimer) wait(time.Duration) bool { return false }
-
 func (*fineTimer) set(time.Duration) bool { return false }
 
 func (*fineTimer) expired() bool { return false }

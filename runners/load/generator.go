@@ -226,13 +226,29 @@ func (s sender) request(ctx context.Context, cn *conn, kind int, intended time.D
 	default:
 		s.shard.start(kind, intended, sent)
 	}
+	q := s.compose(cn, kind)
+	o := cn.client.do(ctx, cn, q, sent-cn.since, s.deadline(sent, drained))
+	return s.over(cn, kind, intended, sent, drained, o)
+}
+
+// compose puts the next request of a kind into a connection.
+func (s sender) compose(cn *conn, kind int) *request {
 	q := &cn.client.requests[kind]
 	var row []string
 	if q.fed {
 		row = s.data.take()
 	}
 	q.write(cn, s.draws, row)
-	o := cn.client.do(ctx, cn, q, sent-cn.since, s.clock.time(min(sent+s.load.Timeout, drained)))
+	return q
+}
+
+// deadline of a request that is sent now, when drain is to end at that moment.
+func (s sender) deadline(sent, drained time.Duration) time.Time {
+	return s.clock.time(min(sent+s.load.Timeout, drained))
+}
+
+// over records what became of a request that was sent, and gives the moment.
+func (s sender) over(cn *conn, kind int, intended, sent, drained time.Duration, o outcome) time.Duration {
 	end := s.clock.now()
 	cn.since = end
 	if drained = min(drained, s.drainEnd()); o.kind == kindTimeout && sent+s.load.Timeout > drained {

@@ -2,9 +2,8 @@ package load
 
 import (
 	"context"
-	"math/rand/v2"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -39,16 +38,27 @@ func (r *run) openLoop(ctx, offering context.Context, course, streams []leg) {
 	var workers, loops sync.WaitGroup
 	c := &crew{queue: make(chan arrival, room), most: int64(r.most(room))}
 	c.hire = func(i int) {
-		cn := r.place()
-		workers.Go(func() { r.worker(ctx, i, c.queue, cn) })
+		d := newDesk(r, i, c)
+		workers.Go(func() { d.work(ctx) })
 	}
 	for _, l := range lanes {
 		l.crew, l.shard = c, r.rec.shard(l.number)
 		loops.Go(func() { r.arrive(offering, l) })
 	}
 	loops.Wait()
-	close(c.queue)
+	c.dismiss()
 	workers.Wait()
+}
+
+// Sleepers is how many threads of the generator do nothing but to begin requests of a
+// load in time: as many more than cores should be allowed to run (runtime.GOMAXPROCS), so
+// that none keeps others from what they have to do while it sleeps.
+func Sleepers(l experiment.Load) int {
+	n := len(l.Streams)
+	if l.Open != nil || slices.ContainsFunc(l.Phases, func(p experiment.LoadPhase) bool { return p.Open != nil }) {
+		n++
+	}
+	return n
 }
 
 // arrive offers the requests of one lane.
@@ -60,7 +70,7 @@ func (r *run) arrive(offering context.Context, l *lane) {
 		shape experiment.OpenLoad // of a leg in which it ends, that of the one before
 	)
 	if !r.coarse {
-		bell = newFineAlarm(offering, r.clock)
+		bell = newSleepAlarm(r.clock)
 	}
 	defer bell.close()
 	defer r.rec.expect(l.number, never)
@@ -102,46 +112,6 @@ func later(at, by time.Duration) time.Duration {
 		return never
 	}
 	return at + by
-}
-
-// worker owns one connection.
-func (r *run) worker(ctx context.Context, i int, queue <-chan arrival, cn *conn) {
-	defer cn.drop()
-	seed := rand.NewPCG(0, 0)
-	s := r.sender(i, rand.New(seed))
-	for a := range queue {
-		for more := true; more; a, more = a.lane.done() {
-			seed.Seed(a.draw, 0)
-			s.request(ctx, cn, a.kind, a.intended, true)
-		}
-	}
-}
-
-// crew is the workers of all lanes: as many as requests are in flight. One that is
-// idle, or about to be, takes a new one, unless all connections are in use.
-type crew struct {
-	queue chan arrival // has room for all that are in flight
-	hire  func(i int)
-	most  int64 // connections
-	busy  atomic.Int64
-	size  atomic.Int64
-	mu    sync.Mutex // to hire
-}
-
-func (c *crew) start(a arrival) {
-	if c.busy.Add(1) > c.size.Load() && c.size.Load() < c.most {
-		c.grow()
-	}
-	c.queue <- a
-}
-
-func (c *crew) grow() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if n := c.size.Load(); n < c.most && c.busy.Load() > n {
-		c.size.Add(1)
-		c.hire(int(n))
-	}
 }
 
 // lane is arrival processes one after another, with one account of what is in flight.
