@@ -15,7 +15,7 @@ const (
 
 // byRequest tells of each kind of request what is told of all, as METRIC{REQUEST}:
 // where there are several, and each has a name that a metric can bear.
-func (r *rows) byRequest(out *result, end time.Time) error {
+func (r *rows) byRequest(out *result, begin, end time.Time) error {
 	kinds := map[string][]row{}
 	for _, one := range r.list {
 		if _, known := kinds[one.request]; !known && len(kinds) > maxRequests {
@@ -29,14 +29,14 @@ func (r *rows) byRequest(out *result, end time.Time) error {
 	}
 	out.Requests = map[string]experiment.Totals{}
 	for _, name := range names {
-		if err := r.oneKind(out, name, kinds[name], end); err != nil {
+		if err := r.oneKind(out, name, kinds[name], begin, end); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *rows) oneKind(out *result, name string, list []row, end time.Time) error {
+func (r *rows) oneKind(out *result, name string, list []row, begin, end time.Time) error {
 	of := newResult("", "")
 	of.Window = out.Window
 	of.Total = experiment.Totals{Statuses: map[string]int64{}, Errors: map[string]int64{}}
@@ -45,7 +45,12 @@ func (r *rows) oneKind(out *result, name string, list []row, end time.Time) erro
 	for _, one := range list {
 		done := one.begin.Add(one.took)
 		c.count(of, one, done.Before(end) || r.noClock != "")
-		c.busy += overlap(one.begin, done, end).Seconds()
+		c.busy += overlap(one.begin, done, begin, end).Seconds()
+	}
+	for _, one := range r.early {
+		if one.request == name {
+			c.early(of, one, begin, end)
+		}
 	}
 	c.tell(of, r)
 	if err := c.distributions(of, r, name); err != nil {

@@ -41,7 +41,7 @@ type row struct {
 
 // rows gathers requests and reduces them as the built-in generator does.
 type rows struct {
-	span     experiment.Span // those which begin outside it are left out
+	span     experiment.Span // of those which begin outside it, only what they do in it counts: their ends
 	intended bool            // begin is the intended start: latencies are known
 	paced    bool            // late and dropped are told; intended as well
 	connects bool            // opened is told
@@ -49,15 +49,20 @@ type rows struct {
 	untimed  bool            // of some failures the tool does not tell how long they took
 	noClock  string          // why moments are told too vaguely for a window, and all that needs one; empty where they are not
 	list     []row
-	left     int // out
+	early    []row // began before the span, and were under way in it
+	left     int   // out, the early ones among them
 }
 
 func (r *rows) add(one row) {
-	if !r.span.Has(one.begin) {
-		r.left++
+	if r.span.Has(one.begin) {
+		r.list = append(r.list, one)
 		return
 	}
-	r.list = append(r.list, one)
+	r.left++
+	underWay := one.begin.Before(r.span.Begin) && !one.begin.Add(one.took).Before(r.span.Begin)
+	if underWay && !one.dropped && r.noClock == "" {
+		r.early = append(r.early, one)
+	}
 }
 
 // into reduces all rows. The window is the span, or from the first begin to the last
@@ -87,7 +92,7 @@ func (r *rows) into(out *result) error {
 	if err := c.distributions(out, r, ""); err != nil {
 		return err
 	}
-	return r.byRequest(out, end)
+	return r.byRequest(out, begin, end)
 }
 
 // tail tells of the end of a window without bounds, in which nothing was sent: it
@@ -145,9 +150,15 @@ func (r *rows) reduce(out *result, begin, end time.Time) *reduced {
 	for _, one := range r.list {
 		done := one.begin.Add(one.took)
 		c.count(out, one, done.Before(end) || r.noClock != "")
-		c.busy += overlap(one.begin, done, end).Seconds()
+		c.busy += overlap(one.begin, done, begin, end).Seconds()
 		if timeline != nil {
 			timeline.add(one, done)
+		}
+	}
+	for _, one := range r.early {
+		c.early(out, one, begin, end)
+		if timeline != nil {
+			timeline.add(one, one.begin.Add(one.took))
 		}
 	}
 	if timeline != nil {
@@ -156,12 +167,25 @@ func (r *rows) reduce(out *result, begin, end time.Time) *reduced {
 	return c
 }
 
-// overlap is how long a request was in flight before the window's end.
-func overlap(begin, done, end time.Time) time.Duration {
+// overlap is how long a request, from its begin until it was done, was in flight within
+// the window.
+func overlap(from, done, begin, end time.Time) time.Duration {
+	if from.Before(begin) {
+		from = begin
+	}
 	if done.After(end) {
 		done = end
 	}
-	return max(done.Sub(begin), 0)
+	return max(done.Sub(from), 0)
+}
+
+// early counts what a request that began before the window does in it.
+func (c *reduced) early(out *result, one row, begin, end time.Time) {
+	done := one.begin.Add(one.took)
+	c.busy += overlap(one.begin, done, begin, end).Seconds()
+	if done.Before(end) {
+		c.end(out, one)
+	}
 }
 
 func (c *reduced) count(out *result, one row, inside bool) {
@@ -171,17 +195,7 @@ func (c *reduced) count(out *result, one row, inside bool) {
 		return
 	}
 	out.Total.Sent++
-	tally := func(m map[string]int64, key string) {
-		if key != "" {
-			m[key]++
-		}
-	}
-	status := ""
-	if one.status > 0 {
-		status = strconv.Itoa(one.status)
-	}
-	tally(out.Total.Statuses, status)
-	tally(out.Total.Errors, one.failure)
+	one.tally(out.Total.Statuses, out.Total.Errors)
 	c.bytes(one)
 	if one.opened {
 		c.connects++
@@ -195,15 +209,28 @@ func (c *reduced) count(out *result, one row, inside bool) {
 		c.failureTimes.Add(one.took)
 	}
 	c.lateness.Add(one.late)
-	if !inside {
-		return
+	if inside {
+		c.end(out, one)
 	}
-	tally(out.Statuses, status)
-	tally(out.Errors, one.failure)
+}
+
+// end counts a request that is done in the window.
+func (c *reduced) end(out *result, one row) {
+	one.tally(out.Statuses, out.Errors)
 	if one.failure == "" {
 		c.ok++
 	} else {
 		c.failed++
+	}
+}
+
+// tally counts the status of a request and the kind of its failure, where it has them.
+func (r row) tally(statuses, errors map[string]int64) {
+	if r.status > 0 {
+		statuses[strconv.Itoa(r.status)]++
+	}
+	if r.failure != "" {
+		errors[r.failure]++
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 
 // sliced is rows by slice of the window (experiment.Load.SliceWidth).
 type sliced struct {
-	begin time.Time
-	width time.Duration
-	list  []slice
+	begin, end time.Time
+	width      time.Duration
+	list       []slice
 }
 
 // slice is what happened in one slice, each at its own moment.
@@ -25,16 +25,16 @@ type slice struct {
 func newSlices(begin, end time.Time) *sliced {
 	window := end.Sub(begin)
 	width := experiment.Load{Measure: window}.SliceWidth()
-	return &sliced{begin: begin, width: width, list: make([]slice, max(int(window/width), 1))}
+	return &sliced{begin: begin, end: end, width: width, list: make([]slice, max(int(window/width), 1))}
 }
 
-// at gives the slice of a moment; nil outside the window.
+// at gives the slice of a moment; nil outside the window. The last one takes what the
+// division leaves over.
 func (s *sliced) at(moment time.Time) *slice {
-	since := moment.Sub(s.begin)
-	if since < 0 || since >= s.width*time.Duration(len(s.list)+1) {
+	if moment.Before(s.begin) || !moment.Before(s.end) {
 		return nil
 	}
-	return &s.list[min(int(since/s.width), len(s.list)-1)]
+	return &s.list[min(int(moment.Sub(s.begin)/s.width), len(s.list)-1)]
 }
 
 func (s *sliced) add(one row, done time.Time) {
