@@ -131,7 +131,7 @@ func (r *recorder) closeSlices(now time.Duration, final bool) []closed {
 			if i == len(out) {
 				out = append(out, c)
 			} else {
-				out[i].merge(c)
+				s.recycle(out[i].merge(c))
 			}
 		}
 		s.mu.Unlock()
@@ -139,14 +139,15 @@ func (r *recorder) closeSlices(now time.Duration, final bool) []closed {
 	return out
 }
 
-// recycle gives back what closeSlices handed out.
+// recycle gives back what closeSlices handed out, to the shard that has the least: one
+// that got back more than it took would hoard.
 func (r *recorder) recycle(done []closed) {
-	s := r.shards[0]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range done {
-		s.recycle(c.latencies)
-	}
+	r.all(func() {
+		for _, c := range done {
+			least := slices.MinFunc(r.shards, func(a, b *shard) int { return len(a.spare) - len(b.spare) })
+			least.recycle(c.latencies)
+		}
+	})
 }
 
 // settled is the moment before which everything was recorded.

@@ -98,8 +98,9 @@ type closed struct {
 	before     int64         // in flight at its begin
 }
 
-// merge adds what another shard saw of the same slice.
-func (c *closed) merge(o closed) {
+// merge adds what another shard saw of the same slice, and gives the distribution that
+// is needed no more; nil if there is none.
+func (c *closed) merge(o closed) *Distribution {
 	c.offered += o.offered
 	c.sent += o.sent
 	c.done += o.done
@@ -109,10 +110,13 @@ func (c *closed) merge(o closed) {
 	c.before += o.before
 	switch {
 	case o.latencies == nil:
+		return nil
 	case c.latencies == nil:
 		c.latencies = o.latencies
+		return nil
 	default:
 		c.latencies.Merge(o.latencies)
+		return o.latencies
 	}
 }
 
