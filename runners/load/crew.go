@@ -14,7 +14,8 @@ import (
 // longest, so that all connections are used alike; else to whoever is free next.
 type crew struct {
 	hire func(i int)
-	most int64 // connections
+	late func() bool // drain has ended: nothing is sent any more
+	most int64       // connections
 	busy atomic.Int64
 
 	mu      sync.Mutex
@@ -34,6 +35,7 @@ func (c *crew) start(a arrival) {
 		d.send(a)
 		return
 	}
+	// A desk that is on its way to rest looks here before.
 	if busy > c.size && c.size < c.most {
 		c.size++
 		c.hire(int(c.size - 1))
@@ -43,10 +45,11 @@ func (c *crew) start(a arrival) {
 
 // pop takes the desk that has rested for longest.
 func (c *crew) pop() *desk {
-	if c.head == len(c.resting) {
+	if c.head == len(c.resting) || c.late() {
 		return nil
 	}
 	d := c.resting[c.head]
+	d.listed = false
 	c.head++
 	if c.head*2 > len(c.resting) { // the room in front is used again
 		c.resting = c.resting[:copy(c.resting, c.resting[c.head:])]
@@ -55,13 +58,12 @@ func (c *crew) pop() *desk {
 	return d
 }
 
-// leave takes a desk from those that rest, and reports whether it was among them.
-func (c *crew) leave(d *desk) bool {
-	i := slices.Index(c.resting[c.head:], d)
-	if i >= 0 {
+// leave takes a desk from those that rest, if it is among them.
+func (c *crew) leave(d *desk) {
+	if i := slices.Index(c.resting[c.head:], d); i >= 0 {
 		c.resting = slices.Delete(c.resting, c.head+i, c.head+i+1)
 	}
-	return i >= 0
+	d.listed = false
 }
 
 // dismiss ends the work of all desks, each after what it has under way.
@@ -87,7 +89,9 @@ type desk struct {
 	list func() bool // made once
 
 	// Under the crew's lock while the desk rests.
-	sent     bool // a request was
+	listed   bool   // among those that do
+	sent     bool   // a request was
+	part     []byte // of it that there was no room for
 	a        arrival
 	at       time.Duration // real send
 	drained  time.Duration // end of drain as it was then
@@ -144,33 +148,52 @@ func (d *desk) rest() (a arrival, more bool) {
 // wait waits until there is something to read, and reports whether a request was sent
 // meanwhile. Deadlines of earlier requests wake it, and are put right.
 func (d *desk) wait() (n int, err error, sent bool) { //nolint:revive // the outcome of a read, and what it is of
+	d.sent, d.taken = false, false
 	list := d.list
 	for {
 		n, err = d.cn.direct.rest(d.cn, list)
-		list = nil
 		if d.taken {
 			return 0, nil, false
 		}
-		if again, sent := d.woken(err); !again {
-			return n, err, sent
+		again, listed, part := d.woken(err)
+		switch {
+		case part != nil:
+			if err := d.cn.send(part, d.deadline); err != nil {
+				return 0, err, true
+			}
+			if n > 0 { // it is answered already
+				return n, err, true
+			}
+		case !again:
+			return n, err, d.sent
+		}
+		if list = d.list; listed {
+			list = nil
 		}
 	}
 }
 
-// woken says whether the rest goes on, and if not whether a request was sent.
-func (d *desk) woken(err error) (again, sent bool) {
+// woken says whether the rest goes on, whether the desk need not be listed for it, and what
+// is to be sent first.
+func (d *desk) woken(err error) (again, listed bool, part []byte) {
 	d.crew.mu.Lock()
 	defer d.crew.mu.Unlock()
 	switch {
+	case d.part != nil:
+		part, d.part = d.part, nil
+		d.cn.known = d.deadline
+		_ = d.cn.SetDeadline(d.deadline) // a fault is what the next write meets
+		return true, true, part
 	case d.sent:
-		return err != nil && d.cn.tooEarly(err, d.deadline), true
+		return err != nil && d.cn.tooEarly(err, d.deadline), true, nil
 	case err != nil && isTimeout(err) && !d.crew.over:
 		d.cn.known = time.Time{}
-		return d.cn.SetDeadline(time.Time{}) == nil || !d.crew.leave(d), false
-	default:
-		d.crew.leave(d)
-		return false, false
+		again = d.cn.SetDeadline(time.Time{}) == nil
 	}
+	if !again {
+		d.crew.leave(d)
+	}
+	return again, d.listed, nil
 }
 
 // enlist has the desk rest, unless there is something to do.
@@ -178,16 +201,13 @@ func (d *desk) enlist() bool {
 	c := d.crew
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d.sent = false
 	select {
-	case a, ok := <-c.queue:
-		d.next, d.taken = a, ok
+	case d.next, d.taken = <-c.queue:
 		return false
 	default:
+		c.resting, d.listed = append(c.resting, d), true
+		return true
 	}
-	d.taken = false
-	c.resting = append(c.resting, d)
-	return true
 }
 
 // send sends a request over the connection of a desk that rests.
@@ -198,7 +218,10 @@ func (d *desk) send(a arrival) {
 	d.q = d.compose(d.cn, a.kind)
 	d.deadline = d.sender.deadline(d.at, d.drained)
 	d.cn.traffic = traffic{}
-	if d.cn.expect(d.q, d.deadline) == nil {
-		d.cn.direct.send(d.cn)
+	if d.cn.expect(d.q, d.deadline) != nil {
+		return // the desk meets it
+	}
+	if d.part = d.cn.direct.send(d.cn); d.part != nil {
+		_ = d.cn.SetReadDeadline(time.Unix(1, 0)) // wakes it: whoever sends here must not wait
 	}
 }

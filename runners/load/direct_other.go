@@ -14,6 +14,6 @@ func newDirect(net.Conn) *direct { return nil }
 
 func (*direct) turn(*conn, time.Time) (int, error) { panic("load: no direct connection here") }
 
-func (*direct) send(*conn) { panic("load: no direct connection here") }
+func (*direct) send(*conn) []byte { panic("load: no direct connection here") }
 
 func (*direct) rest(*conn, func() bool) (int, error) { panic("load: no direct connection here") }

@@ -63,12 +63,16 @@ func (d *direct) turn(c *conn, deadline time.Time) (n int, err error) {
 	}
 }
 
-// send sends the request of a connection on which its owner rests, as much of it as there
-// is room for. A fault is what the owner will meet.
-func (d *direct) send(c *conn) {
+// send sends the request of a connection on which its owner rests, and gives what there was
+// no room for; all of it after a fault, which the next write meets.
+func (d *direct) send(c *conn) (rest []byte) {
 	d.out = c.out
 	_ = d.raw.Write(d.push)
 	c.written += int64(len(c.out) - len(d.out))
+	if len(d.out) == 0 {
+		return nil
+	}
+	return d.out
 }
 
 func (d *direct) write(fd uintptr) bool {

@@ -36,7 +36,7 @@ func (r *run) openLoop(ctx, offering context.Context, course, streams []leg) {
 		return
 	}
 	var workers, loops sync.WaitGroup
-	c := &crew{queue: make(chan arrival, room), most: int64(r.most(room))}
+	c := &crew{queue: make(chan arrival, room), most: int64(r.most(room)), late: func() bool { return r.clock.now() >= r.drainEnd() }}
 	c.hire = func(i int) {
 		d := newDesk(r, i, c)
 		workers.Go(func() { d.work(ctx) })
