@@ -36,8 +36,11 @@ func TestExternalTool(t *testing.T) {
 		{Metric: "dropped", Why: closed},
 		{Metric: "latency_p999", Why: "it prints three"},
 		{Metric: "service_time_max", Why: "it prints three"},
-		{Metric: "lateness_p99"},
 	}
+	for _, q := range []string{"p50", "p90", "p95", "p99", "p999", "max"} {
+		o.Result.Unknown = append(o.Result.Unknown, experiment.Unknown{Metric: "failed_latency_" + q, Why: closed})
+	}
+	o.Result.Unknown = append(o.Result.Unknown, experiment.Unknown{Metric: "lateness_p99"})
 	type said struct {
 		Severity      experiment.Severity
 		Code, Message string
@@ -54,7 +57,7 @@ func TestExternalTool(t *testing.T) {
 		{experiment.SeverityNote, "external-tool", "wrk 4.1.0 (text): it ended with exit code 3"},
 		{
 			experiment.SeverityNote, "external-tool",
-			"wrk 4.1.0 (text) cannot tell offered, dropped (a closed loop offers nothing); latency_p90|p999, service_time_max (it prints three); lateness_p99",
+			"wrk 4.1.0 (text) cannot tell offered, latency_p90|p999, dropped, service_time_max, failed_latency_*, lateness_p99",
 		},
 	}
 	if diff := cmp.Diff(got, want); diff != "" {
@@ -72,10 +75,17 @@ func TestExtractedTool(t *testing.T) {
 		observe(m, 5)(&o)
 	}
 	o.Result.Tool, o.Result.Format = "tool:1", experiment.FormatExtract
-	found := guard.New().JudgeRun(o, experiment.Settings{})
-	const want = "tool:1 drove the load: nothing is known of it but throughput, latency_p50|p99, retries"
-	if len(found) != 1 || found[0].Message != want || found[0].Severity != experiment.SeverityNote {
-		t.Errorf("found %+v, want the note %q", found, want)
+	o.Result.Unknown = []experiment.Unknown{{Metric: "hits", Why: "the output does not tell it"}, {Metric: "misses", Why: `"few" is no number`}}
+	var got []string
+	for _, f := range guard.New().JudgeRun(o, experiment.Settings{}) {
+		got = append(got, string(f.Severity)+": "+f.Message)
+	}
+	want := []string{
+		`note: tool:1 (extract) cannot tell hits (the output does not tell it); misses ("few" is no number)`,
+		"note: tool:1 drove the load: nothing is known of it but throughput, latency_p50|p99, retries",
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("findings (-got +want):\n%s", diff)
 	}
 }
 

@@ -123,8 +123,12 @@ func (c *bombardierCounts) tell(out *result) {
 	out.unknown("sent", "requests that were sent again, and those open at the end, are not told")
 	out.unknown("unfinished", "requests that are open at the end are not told")
 	out.unknownAll("failed_latency_", "successes and failures are not told apart")
-	out.mixed(failed-c.others, done, "responses of other statuses than 2xx and 3xx")
-	out.mixed(c.others, done, "without a response")
+}
+
+// mixed tells which outcomes the times are of.
+func (c *bombardierCounts) mixed(out *result) {
+	failed := c.done() - c.ok()
+	out.mixed(failed, c.done(), fmt.Sprintf("failures (%d without a response)", c.others), "")
 }
 
 // bombardierJSON reads the JSON. Text of its progress may stand before.
@@ -152,6 +156,7 @@ func bombardierJSON(data []byte, span experiment.Span) (*result, error) {
 	out.set("bytes_received", float64(v.Result.Read)/v.Result.Seconds)
 	out.set("bytes_sent", float64(v.Result.Written)/v.Result.Seconds)
 	v.times(out)
+	c.mixed(out)
 	v.again(out, c.done())
 	wholeRun(out, span)
 	return out, nil
@@ -246,6 +251,7 @@ func bombardierText(lines []string, span experiment.Span) (*result, error) {
 	out.unknown("in_flight", why)
 	out.unknown("offered", "the text does not tell whether it paced (-r)")
 	bombardierTimes(out, lines)
+	c.mixed(out)
 	out.note(bombardierAgain)
 	wholeRun(out, span)
 	return out, nil

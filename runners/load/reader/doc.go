@@ -17,6 +17,10 @@
 //   - A name means what it means for the built-in generator (successes in latency_* and
 //     service_time_*, say). A number of the tool's that means something else has no
 //     place among the metrics, or a note beside it that says what it is.
+//   - Quantiles over mixed outcomes, successes and failures, are set with a note while
+//     failures are at most 1% of the requests in them; above it they are unknown, with a
+//     warning that holds the numbers. Where it cannot be told how many failed, they are
+//     set with a warning.
 //   - Whatever a tool hides (timeouts in no percentile, requests sent again, a summary
 //     over the warm-up) is a note with the evidence; a warning where it can turn a
 //     conclusion.

@@ -2,7 +2,7 @@ package reader
 
 import "strings"
 
-// Kinds of failures, as in experiment.LoadResult.Errors, and one more.
+// Kinds of failures, as in experiment.LoadResult.Errors.
 const (
 	failTimeout  = "timeout"
 	failReset    = "reset"

@@ -192,7 +192,7 @@ func (f *fortioResult) times(out *result) {
 	}
 	if mixed {
 		good.asWritten(out, prefixes)
-		out.mixed(f.Failures.Count, f.DurationHistogram.Count, "failures")
+		out.mixed(f.Failures.Count, f.DurationHistogram.Count, "failures", "")
 		return
 	}
 	good.tell(out, prefixes)

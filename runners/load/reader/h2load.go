@@ -81,7 +81,7 @@ func h2loadText(lines []string, span experiment.Span) (*result, error) {
 		out.set("bytes_received", float64(count(m[1]))/out.Window.Seconds())
 	}
 	h2loadQuantiles(out, lines)
-	out.mixed(c.done-c.succeeded, c.done, "responses above 399")
+	out.mixed(c.done-c.succeeded, c.done, "responses above 399", "its log (--log-file)")
 	wholeRun(out, span)
 	return out, nil
 }

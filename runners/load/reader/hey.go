@@ -92,7 +92,7 @@ func readHey(lines []string, span experiment.Span) (*result, error) {
 	if s.lost > 0 {
 		out.warn("%d of %d requests had no response: they are in no quantile and not in the maximum", s.lost, done)
 	}
-	out.mixed(s.bad, responses, "responses above 399")
+	out.mixed(s.bad, responses, "responses above 399", "its CSV (-o csv)")
 	wholeRun(out, span)
 	return out, nil
 }

@@ -86,7 +86,7 @@ func (s k6Summary) result(span experiment.Span) (*result, error) {
 	out.set("requests_done", float64(requests))
 	failed, judged := s.judge(out, requests, seconds)
 	s.bytes(out, seconds)
-	s.times(out, failed, judged && failed < requests)
+	s.times(out, failed, requests, judged)
 	k6Hides(out)
 	out.unknown("in_flight", "k6 tells of its VUs, which are not always in a request")
 	out.unknown("connects", "the summary does not tell how many requests opened a connection")
@@ -132,19 +132,15 @@ func (s k6Summary) bytes(out *result, seconds float64) {
 	}
 }
 
-// times sets the quantiles of successes.
-func (s k6Summary) times(out *result, failed int64, someSucceeded bool) {
-	values := s.metrics[k6Expected]
-	if values == nil && failed == 0 && someSucceeded {
-		values = s.metrics["http_req_duration"]
-	}
-	switch {
-	case values == nil:
-		s.mixed(out, failed)
-		return
-	case !someSucceeded:
+// times sets the quantiles: of successes, where the summary has them apart.
+func (s k6Summary) times(out *result, failed, requests int64, judged bool) {
+	if judged && failed == requests {
 		out.unknownAll("service_time_", "there is no such request")
 		return
+	}
+	values, apart := s.metrics[k6Expected]
+	if !apart {
+		values = s.metrics["http_req_duration"]
 	}
 	for _, q := range quantileNames() {
 		stat := map[string]string{"p50": "med", "p90": "p(90)", "p95": "p(95)", "p99": "p(99)", "p999": "p(99.9)", "max": "max"}[q.name]
@@ -159,14 +155,13 @@ func (s k6Summary) times(out *result, failed int64, someSucceeded bool) {
 		out.set("service_time_"+q.name, v/1000)
 	}
 	s.connections(out)
-}
-
-// mixed warns of percentiles that are of failures too.
-func (s k6Summary) mixed(out *result, failed int64) {
-	const why = "the summary mixes the times of failures in: it has no " + k6Expected
-	out.unknownAll("service_time_", why)
-	v := s.metrics["http_req_duration"]
-	out.warn("the percentiles of http_req_duration are of successes and %d failures together, and are no metric here: med %.4g s, p(95) %.4g s, max %.4g s", failed, v["med"]/1000, v["p(95)"]/1000, v["max"]/1000)
+	switch {
+	case apart:
+	case judged:
+		out.mixed(failed, requests, "failures", k6Expected)
+	default:
+		out.warn("the response times are of all requests, and the summary does not tell how many of them failed")
+	}
 }
 
 // connections tells what the service times leave out, and warns where it is much.

@@ -286,7 +286,7 @@ func (v *redisRun) untold(out *result, single bool) {
 	out.unknown("offered", "a closed loop has no arrivals")
 	if v.old {
 		out.unknown("error_rate", "before 6.2 redis-benchmark counts error replies as any other")
-		out.warn("before 6.2 redis-benchmark counts error replies as requests done, and does not show them without -e: throughput is of all replies")
+		out.warn("before 6.2 redis-benchmark counts error replies as requests done, and does not show them without -e: throughput and response times are of all replies")
 		if len(v.errors) > 0 {
 			out.warn("error replies came, of which it shows one a second at most: %s", quote([]byte(v.errors[0])))
 		}

@@ -86,9 +86,19 @@ func (r *result) warn(format string, a ...any) {
 	r.Notes = append(r.Notes, experiment.LoadNote{Severity: experiment.SeverityWarn, Text: fmt.Sprintf(format, a...)})
 }
 
+// value gives a metric that was set.
+func (r *result) value(metric string) (v float64, set bool) {
+	i := slices.IndexFunc(r.Observations, func(o experiment.Observation) bool { return o.Metric == metric })
+	if i < 0 {
+		return 0, false
+	}
+	return r.Observations[i].Value, true
+}
+
 // has reports whether a metric was set.
 func (r *result) has(metric string) bool {
-	return slices.ContainsFunc(r.Observations, func(o experiment.Observation) bool { return o.Metric == metric })
+	_, set := r.value(metric)
+	return set
 }
 
 // finish lists what was not set.
@@ -109,11 +119,10 @@ func (r *result) finish() experiment.LoadResult {
 // coarse tells of the step in which a tool writes its times, where that hides
 // differences: it is a note above 1% of the median, and a warning above 10%.
 func (r *result) coarse(step time.Duration, prefix string) {
-	i := slices.IndexFunc(r.Observations, func(o experiment.Observation) bool { return o.Metric == prefix+"p50" })
-	if i < 0 {
+	median, set := r.value(prefix + "p50")
+	if !set {
 		return
 	}
-	median := r.Observations[i].Value
 	tell := r.note
 	switch share := step.Seconds() / median; {
 	case share <= 0.01:

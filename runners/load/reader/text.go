@@ -118,18 +118,6 @@ func (r *result) setClosed(quantile string, value float64) {
 	r.set("service_time_"+quantile, value)
 }
 
-// mixed tells that the response times are of more than successes: a warning from 1% on.
-func (r *result) mixed(others, done int64, what string) {
-	if others <= 0 {
-		return
-	}
-	tell := r.note
-	if float64(others) > float64(done)/100 {
-		tell = r.warn
-	}
-	tell("the response times are of successes and %d %s of %d requests together", others, what, done)
-}
-
 // slug makes a name of a request of any text: "MSET (10 keys)" is MSET_10_keys. Nothing
 // is left of one without a letter.
 func slug(text string) string {

@@ -3,6 +3,7 @@ package reader
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,6 +116,16 @@ func wantUnknown(t *testing.T, out experiment.LoadResult, metric, text string) {
 	}
 	if why := unknownWhy(out, metric); !strings.Contains(why, text) {
 		t.Errorf("%s is unknown because %q, without %q", metric, why, text)
+	}
+}
+
+// wantMixed wants response times to be no metrics for the failures in them, and a warning
+// to hold their numbers.
+func wantMixed(t *testing.T, out experiment.LoadResult, numbers map[string]float64) {
+	t.Helper()
+	for metric, value := range numbers {
+		wantUnknown(t, out, metric, "the times of failures are mixed in")
+		wantNote(t, out, experiment.SeverityWarn, fmt.Sprintf("%s %.4g s", metric, value))
 	}
 }
 

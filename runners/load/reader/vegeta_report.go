@@ -203,23 +203,17 @@ func (v *vegetaReport) failures(out *result, status, mute int64) {
 	out.note("%d requests had no response, and the report does not tell how many of which kind: %s", mute, strings.Join(names, ", "))
 }
 
-// times sets the percentiles, where all of them are of successes.
+// times sets the percentiles.
 func (v *vegetaReport) times(out *result, failed int64) {
 	l := v.Latencies
-	if failed > 0 {
-		why := "the report mixes the times of failures in; the results themselves tell them apart"
-		out.unknownAll("service_time_", why)
-		out.warn("the percentiles are of successes and %d failures together, and are no metric here: 50th %.4g s, 90th %.4g s, 95th %.4g s, 99th %.4g s, max %.4g s",
-			failed, l.P50.Seconds(), l.P90.Seconds(), l.P95.Seconds(), l.P99.Seconds(), l.Max.Seconds())
-	} else {
-		out.set("service_time_p50", l.P50.Seconds())
-		out.set("service_time_p90", l.P90.Seconds())
-		out.set("service_time_p95", l.P95.Seconds())
-		out.set("service_time_p99", l.P99.Seconds())
-		out.set("service_time_max", l.Max.Seconds())
-		out.unknown("service_time_p999", "the report has no such percentile")
-		out.note("vegeta estimates percentiles (t-digest): where few requests lie, one may lie between them")
-	}
+	out.set("service_time_p50", l.P50.Seconds())
+	out.set("service_time_p90", l.P90.Seconds())
+	out.set("service_time_p95", l.P95.Seconds())
+	out.set("service_time_p99", l.P99.Seconds())
+	out.set("service_time_max", l.Max.Seconds())
+	out.unknown("service_time_p999", "the report has no such percentile")
+	out.note("vegeta estimates percentiles (t-digest): where few requests lie, one may lie between them")
+	out.mixed(failed, v.Requests, "failures", "what attack writes")
 	out.unknownAll("latency_", notIntended)
 	out.unknownAll("failed_latency_", notIntended)
 }

@@ -121,7 +121,7 @@ func readWrk(lines []string, span experiment.Span) (*result, error) {
 	if late > 0 {
 		out.warn("%d of %d responses came after the timeout: they are in no percentile and not in the maximum, and wrk counts them as requests (here: as failures; as two where their status was above 399, too)", late, t.requests)
 	}
-	out.mixed(t.status, t.requests, "responses above 399")
+	out.mixed(t.status, t.requests, "responses above 399", "")
 	wholeRun(out, span)
 	return out, nil
 }

@@ -52,7 +52,7 @@ func readWrk2(lines []string, span experiment.Span) (*result, error) {
 	if t.timeout > 0 {
 		out.warn("%d timeouts are no number of requests: each 2 s wrk2 counts every connection that waits longer than the timeout; the responses that came late are in the percentiles, and no failures here", t.timeout)
 	}
-	out.mixed(t.status, t.requests, "responses above 399")
+	out.mixed(t.status, t.requests, "responses above 399", "")
 	wholeRun(out, span)
 	return out, nil
 }
