@@ -57,7 +57,7 @@ func requestMetrics() []Metric {
 		{Name: "connects", Unit: UnitPerSecond, Scale: ScaleDifference, Help: "connections opened inside the window, by its length"},
 		{Name: "bytes_sent", Unit: UnitBytesRate, Help: "bytes of requests sent inside the window, by its length"},
 		{Name: "bytes_received", Unit: UnitBytesRate, Help: "bytes of responses received inside the window, by its length"},
-		{Name: "response_bytes", Unit: UnitBytes, Scale: ScaleDifference, Help: "bytes of a successful response, head and body, mean over those of the window"},
+		{Name: "response_bytes", Unit: UnitBytes, Scale: ScaleDifference, Help: "bytes of a successful response, head and body (over HTTP/2 the body alone), mean over those of the window"},
 		{Name: "offered", Unit: UnitPerSecond, Help: "intended starts inside the window, by its length"},
 		{Name: "sent", Unit: UnitPerSecond, Help: "requests sent inside the window, by its length"},
 		{Name: "dropped", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "arrivals not sent because of the in-flight limit, by those offered"},

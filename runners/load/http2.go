@@ -25,8 +25,11 @@ type http2 struct {
 	address   string
 	sessions  []*session
 	places    atomic.Int64 // handed out
-	opened    atomic.Int64 // connections, since it was last asked
 }
+
+// opener is the key under which a context holds the number of connections that were
+// opened for its request, an *int64.
+type opener struct{}
 
 // newHTTP2 makes a client of that many connections; dial secures them where the load has
 // TLS. Without it HTTP/2 is spoken from the start.
@@ -35,8 +38,8 @@ func newHTTP2(l experiment.Load, address string, connections int, dial DialFunc)
 	h := &http2{scheme: "http", address: address}
 	counted := func(ctx context.Context, network, address string) (net.Conn, error) {
 		nc, err := dial(ctx, network, address)
-		if err == nil {
-			h.opened.Add(1)
+		if n, counts := ctx.Value(opener{}).(*int64); counts && err == nil {
+			*n++ // by the goroutine that waits for the connection
 		}
 		return nc, err
 	}
@@ -120,9 +123,9 @@ func (s *stream) drop() {
 // do sends a request as it was written for HTTP/1.1 and reads its response whole, whose
 // body must hold want. When ctx ends, the connection is closed.
 func (s *stream) do(ctx context.Context, q *request, written, want []byte, deadline time.Time) outcome {
-	o := s.send(ctx, q, written, want, deadline)
-	o.connects = s.on.of.opened.Swap(0)
-	o.received = s.size
+	var opened int64
+	o := s.send(context.WithValue(ctx, opener{}, &opened), q, written, want, deadline)
+	o.connects, o.received = opened, s.size // what goes over the wire beside bodies is not known
 	return o
 }
 

@@ -139,6 +139,42 @@ func TestHTTP2SharesConnections(t *testing.T) {
 	}
 }
 
+// A connection counts for the request that it was opened for, whichever ends first.
+func TestHTTP2CountsConnections(t *testing.T) {
+	release, there := make(chan struct{}), make(chan struct{})
+	address := overHTTP2(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			close(there)
+			<-release
+		}
+	}, nil)
+	l := experiment.Load{KeepAlive: true, Requests: []experiment.Request{getRoot(), {Method: "GET", Path: experiment.Literal("/slow")}}}
+	all, err := compile(l, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHTTP2(l, address, 2, (&net.Dialer{}).DialContext)
+	ask := func(s *stream, q *request) outcome {
+		return s.do(t.Context(), q, q.fixed, nil, time.Now().Add(time.Minute))
+	}
+	quick, slow := h.place(), h.place()
+	defer quick.drop()
+	defer slow.drop()
+	if o := ask(quick, &all[0]); o.status != 200 || o.connects != 1 {
+		t.Errorf("the first: %+v", o)
+	}
+	over := make(chan outcome)
+	go func() { over <- ask(slow, &all[1]) }()
+	<-there
+	if o := ask(quick, &all[0]); o.status != 200 || o.connects != 0 {
+		t.Errorf("over a connection that is there: %+v", o)
+	}
+	close(release)
+	if o := <-over; o.status != 200 || o.connects != 1 {
+		t.Errorf("over another one: %+v", o)
+	}
+}
+
 func TestHTTP2JudgesResponses(t *testing.T) {
 	address := overHTTP2(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -21,6 +21,7 @@ type recorder struct {
 	shards []*shard
 	names  []string // of the kinds; none where there is one without
 	drops  bool     // an open load is part of it
+	bodies bool     // of what goes over the wire the bodies of responses alone are known
 	work   work
 	ended  func(time.Duration) // called when the work is done, with the window's end
 
@@ -29,7 +30,7 @@ type recorder struct {
 }
 
 func newRecorder(l experiment.Load) *recorder {
-	r := &recorder{drops: anyOpen(l), ended: func(time.Duration) {}}
+	r := &recorder{drops: anyOpen(l), bodies: l.HTTP2, ended: func(time.Duration) {}}
 	if len(l.Requests) > 1 || len(l.Requests) == 1 && l.Requests[0].Name != "" {
 		for _, q := range l.Requests {
 			r.names = append(r.names, q.Name)

@@ -119,6 +119,29 @@ func TestRecorderSeparatesWindowAndSuccess(t *testing.T) {
 	checkSums(t, got, points)
 }
 
+// What HTTP/2 takes on the wire is not known, which is not 0: that of responses is their
+// bodies.
+func TestBytesOverHTTP2(t *testing.T) {
+	r := newRecorder(experiment.Load{Measure: time.Second, Closed: &experiment.ClosedLoad{Users: 1}, HTTP2: true})
+	s := r.shard(0)
+	s.start(0, 0, 0)
+	s.done(0, 0, 0, time.Millisecond, outcome{status: 200, traffic: traffic{connects: 1, received: 500}})
+	r.closeSlices(time.Second, true)
+	got, err := r.summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := observed(t, got)
+	for _, metric := range []string{"bytes_sent", "bytes_received"} {
+		if v, told := all[metric]; told {
+			t.Errorf("%s is told: %g", metric, v)
+		}
+	}
+	if all["connects"] != 1 || all["response_bytes"] != 500 {
+		t.Errorf("%v", all)
+	}
+}
+
 func TestNothingToSayIsAbsent(t *testing.T) {
 	r := newRecorder(experiment.Load{Measure: time.Second, Closed: &experiment.ClosedLoad{Users: 1}})
 	r.closeSlices(time.Second, true)

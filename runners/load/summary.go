@@ -8,14 +8,14 @@ import (
 
 // summary reduces what was recorded, once all slices are closed. What has nothing
 // to say is left out: no latency without a success, no error rate when nothing
-// was done, no dropped under a closed load.
+// was done, no dropped under a closed load, no bytes sent and received over HTTP/2.
 //
 // Where the load declares phases, each measured one tells its metrics as NAME:METRIC.
 // Those of all together, without a name in front, are then counts and the generator's
 // own lateness; response times of different phases are no distribution of anything.
 func (r *recorder) summary() (experiment.LoadResult, error) {
 	m := r.merged()
-	s := summary{out: experiment.LoadResult{Total: m.total.totals()}, drops: r.drops}
+	s := summary{out: experiment.LoadResult{Total: m.total.totals()}, drops: r.drops, bodies: r.bodies}
 	var (
 		all  tally
 		area time.Duration
@@ -76,7 +76,7 @@ func (r *recorder) merged() *shard {
 // summary is a result in the making.
 type summary struct {
 	out            experiment.LoadResult
-	drops          bool
+	drops, bodies  bool          // as the recorder's
 	window         time.Duration // length of what is told of
 	prefix, suffix string        // around the names of metrics
 	phase          experiment.Phase
@@ -119,8 +119,10 @@ func (s *summary) counts(c *counts) {
 	s.add("unfinished", float64(c.unfinished), experiment.UnitCount)
 	s.add("requests_done", float64(done), experiment.UnitCount)
 	s.add("connects", float64(c.connects)/seconds, experiment.UnitPerSecond)
-	s.add("bytes_sent", float64(c.written)/seconds, experiment.UnitBytesRate)
-	s.add("bytes_received", float64(c.received)/seconds, experiment.UnitBytesRate)
+	if !s.bodies {
+		s.add("bytes_sent", float64(c.written)/seconds, experiment.UnitBytesRate)
+		s.add("bytes_received", float64(c.received)/seconds, experiment.UnitBytesRate)
+	}
 	if c.ok > 0 {
 		s.add("response_bytes", float64(c.okBytes)/float64(c.ok), experiment.UnitBytes)
 	}
