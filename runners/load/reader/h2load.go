@@ -197,7 +197,7 @@ func h2loadRequest(line string) (row, error) {
 		return row{}, fmt.Errorf("%d columns, and 3 are wanted", len(fields))
 	}
 	begin, err1 := strconv.ParseInt(fields[0], 10, 64)
-	status, err2 := strconv.Atoi(fields[1])
+	status, err2 := strconv.ParseInt(fields[1], 10, 32)
 	took, err3 := strconv.ParseInt(fields[2], 10, 64)
 	switch {
 	case err1 != nil || err2 != nil || err3 != nil:
@@ -212,9 +212,9 @@ func h2loadRequest(line string) (row, error) {
 	case status <= 0:
 		one.failure = failOther
 	case status < 200 || status > 399:
-		one.status, one.failure = status, failStatus
+		one.status, one.failure = int32(status), failStatus
 	default:
-		one.status = status
+		one.status = int32(status)
 	}
 	return one, nil
 }

@@ -249,9 +249,11 @@ func heyRow(fields []string, at map[string]int) (row, error) {
 	if !ok {
 		return one, fmt.Errorf("there is no column status-code")
 	}
-	if one.status, err = strconv.Atoi(fields[i]); err != nil || one.status < 100 || one.status > 999 {
+	status, err := strconv.Atoi(fields[i])
+	if err != nil || status < 100 || status > 999 {
 		return one, fmt.Errorf("status-code is %s", quote([]byte(fields[i])))
 	}
+	one.status = int32(status)
 	one.begin, one.took = time.Unix(0, 0).Add(offset), took
 	if one.status >= 400 {
 		one.failure = failStatus

@@ -65,7 +65,7 @@ func errStamp(stamp string) error {
 func (s jmeterSample) row() row {
 	out := row{begin: time.UnixMilli(s.stamp), took: time.Duration(s.elapsed) * time.Millisecond, received: s.bytes, sent: s.sent, request: s.label}
 	if status, err := strconv.Atoi(s.code); err == nil && status >= 100 && status <= 999 {
-		out.status = status
+		out.status = int32(status)
 	}
 	switch {
 	case s.success:
@@ -94,11 +94,11 @@ func (s jmeterSample) within(whole jmeterSample) bool {
 
 // jmeterLog gathers samples in the order in which they were written.
 type jmeterLog struct {
-	list, transactions []row
-	claimed            int64                   // requests of which the transactions tell
-	parts              int                     // samples within others
-	last               map[string]jmeterSample // of each thread
-	interned           map[string]string
+	requests, transactions rows
+	claimed                int64                   // requests of which the transactions tell
+	parts                  int                     // samples within others
+	last                   map[string]jmeterSample // of each thread
+	interned               map[string]string
 
 	// Samples of a thread that overlap if stamps are begins, or if they are ends.
 	asBegins, asEnds int
@@ -125,7 +125,7 @@ func (l *jmeterLog) add(s jmeterSample) (transaction bool) {
 		number, _, _ := strings.Cut(text, ",")
 		n, _ := strconv.ParseInt(strings.TrimSpace(number), 10, 32)
 		l.claimed += max(n, 0)
-		l.transactions = append(l.transactions, s.row())
+		l.transactions.add(s.row())
 		return true
 	}
 	if before, ok := l.last[s.thread]; ok && s.thread != "" {
@@ -144,7 +144,7 @@ func (l *jmeterLog) add(s jmeterSample) (transaction bool) {
 	one := s.row()
 	s.code, s.message = "", ""
 	l.last[s.thread] = s
-	l.list = append(l.list, one)
+	l.requests.add(one)
 	return false
 }
 
@@ -154,14 +154,14 @@ func (l *jmeterLog) result(format string, span experiment.Span, cut error) (*res
 	l.whole(out, cut != nil)
 	if l.asEnds == 0 && l.asBegins > 0 {
 		out.note("its time stamps are ends (sampleresult.timestamp.start=false): the begin of a request is reckoned from its end")
-		for i := range l.list {
-			l.list[i].begin = l.list[i].begin.Add(-l.list[i].took)
+		for i, one := range l.requests.list {
+			l.requests.list[i].begin = one.begin.Add(-one.took)
 		}
 	} else if l.asEnds == 0 {
 		out.note("whether its time stamps are begins or ends does not show: they are read as begins")
 	}
-	gathered := rows{span: span}
-	for _, one := range l.list {
+	gathered := rows{span: span, over: l.requests.over, list: l.requests.list[:0]} // where they stand: they may be many
+	for _, one := range l.requests.list {
 		if one.failure != "" && one.status == 0 {
 			out.unknown("bytes_received", "of requests without a response it writes the length of an error in the place of their bytes")
 			out.unknown("bytes_sent", "of requests without a response the bytes are not told")
@@ -181,13 +181,13 @@ func (l *jmeterLog) whole(out *result, cut bool) {
 	if l.parts > 0 {
 		out.note("%d requests are parts of others (hops of a redirect, embedded resources) and counted in them: the target saw more requests than these", l.parts)
 	}
-	switch n := len(l.transactions); {
+	switch n := len(l.transactions.list); {
 	case n == 0:
-	case len(l.list) == 0:
+	case len(l.requests.list) == 0:
 		out.warn("all of its %d samples are transactions, of %d requests that it does not tell of: counts and times are those of transactions", n, l.claimed)
-		l.list = l.transactions
-	case l.claimed > int64(len(l.list)) && !cut:
-		out.warn("%d transactions are not counted, and of their %d requests it tells of %d at most: those of transactions with a generated parent sample are missing", n, l.claimed, len(l.list))
+		l.requests = l.transactions
+	case l.claimed > int64(len(l.requests.list)) && !cut:
+		out.warn("%d transactions are not counted, and of their %d requests it tells of %d at most: those of transactions with a generated parent sample are missing", n, l.claimed, len(l.requests.list))
 	default:
 		out.note("%d transactions are not counted: the requests in them are", n)
 	}

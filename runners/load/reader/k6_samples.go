@@ -176,7 +176,7 @@ func (r *k6Rows) flush() error {
 		return nil
 	}
 	r.rows.add(row{
-		begin: begin, took: took, status: status, failure: kind,
+		begin: begin, took: took, status: int32(status), failure: kind,
 		received: notTold, sent: notTold, opened: one.connecting > 0, request: r.kind(tags),
 	})
 	return nil

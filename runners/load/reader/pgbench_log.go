@@ -84,6 +84,9 @@ func pgbenchLog(data []byte, span experiment.Span) (*result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d, %s: %w", len(list)+1, quote(line), err)
 		}
+		if len(list) == maxRows {
+			return nil, tooMany()
+		}
 		list = append(list, l)
 	}
 	if len(list) == 0 {

@@ -13,55 +13,69 @@ const (
 	maxRequestLength = 63  // bytes of the name of one
 )
 
+// kind is what the rows of one kind of request come to.
+type kind struct {
+	reduced
+	of *result
+}
+
 // byRequest tells of each kind of request what is told of all, as METRIC{REQUEST}:
 // where there are several, and each has a name that a metric can bear.
 func (r *rows) byRequest(out *result, begin, end time.Time) error {
-	kinds := map[string][]row{}
-	for _, one := range r.list {
-		if _, known := kinds[one.request]; !known && len(kinds) > maxRequests {
-			continue
-		}
-		kinds[one.request] = append(kinds[one.request], one)
-	}
+	kinds := r.kinds(out)
 	names := slices.Sorted(maps.Keys(kinds))
 	if len(kinds) < 2 || !nameable(out, names) {
 		return nil
 	}
+	for _, one := range r.list {
+		k, done := kinds[one.request], one.begin.Add(one.took)
+		k.count(k.of, one, done.Before(end) || r.noClock != "")
+		k.busy += overlap(one.begin, done, begin, end).Seconds()
+	}
+	for _, one := range r.early {
+		if k := kinds[one.request]; k != nil {
+			k.early(k.of, one, begin, end)
+		}
+	}
 	out.Requests = map[string]experiment.Totals{}
 	for _, name := range names {
-		if err := r.oneKind(out, name, kinds[name], begin, end); err != nil {
+		if err := kinds[name].tell(out, r, name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *rows) oneKind(out *result, name string, list []row, begin, end time.Time) error {
-	of := newResult("", "")
-	of.Window = out.Window
-	of.Total = experiment.Totals{Statuses: map[string]int64{}, Errors: map[string]int64{}}
-	of.Statuses, of.Errors = map[string]int64{}, map[string]int64{}
-	c := &reduced{}
-	for _, one := range list {
-		done := one.begin.Add(one.took)
-		c.count(of, one, done.Before(end) || r.noClock != "")
-		c.busy += overlap(one.begin, done, begin, end).Seconds()
-	}
-	for _, one := range r.early {
-		if one.request == name {
-			c.early(of, one, begin, end)
+// kinds gives those of the requests that began in the window, or the first of too many.
+func (r *rows) kinds(out *result) map[string]*kind {
+	kinds := map[string]*kind{}
+	for _, one := range r.list {
+		if len(kinds) > maxRequests {
+			break
+		}
+		if kinds[one.request] == nil {
+			of := newResult("", "")
+			of.Window = out.Window
+			of.Total = experiment.Totals{Statuses: map[string]int64{}, Errors: map[string]int64{}}
+			of.Statuses, of.Errors = map[string]int64{}, map[string]int64{}
+			kinds[one.request] = &kind{of: of}
 		}
 	}
-	c.tell(of, r)
-	if err := c.distributions(of, r, name); err != nil {
+	return kinds
+}
+
+// tell adds it to what is told of all.
+func (k *kind) tell(out *result, r *rows, name string) error {
+	k.reduced.tell(k.of, r)
+	if err := k.distributions(k.of, r, name); err != nil {
 		return err
 	}
-	for _, o := range of.Observations {
+	for _, o := range k.of.Observations {
 		o.Metric = experiment.MetricName{Base: o.Metric, Request: name}.String()
 		out.Observations = append(out.Observations, o)
 	}
-	out.Histograms = append(out.Histograms, of.Histograms...)
-	out.Requests[name] = of.Total
+	out.Histograms = append(out.Histograms, k.of.Histograms...)
+	out.Requests[name] = k.of.Total
 	return nil
 }
 

@@ -25,17 +25,21 @@ const longestTimeline = 24 * time.Hour
 // maxWindow is the longest window: moments that lie further apart are no times of one run.
 const maxWindow = 366 * 24 * time.Hour
 
+// maxRows is how many requests are kept at the most. Each takes 96 bytes, more than twice
+// that while their list grows: with the text, reading so many takes about 2 GiB.
+const maxRows = 5_000_000
+
 // row is one request of a format that tells of each.
 type row struct {
 	begin    time.Time     // of the request, as the tool counts it
 	took     time.Duration // to the end of its response, or until it failed
-	status   int           // 0: without one
 	failure  string        // kind of failure as in experiment.LoadResult.Errors; empty for a success
 	received int64         // bytes of the response, head and body; notTold
 	sent     int64         // bytes of the request; notTold
-	opened   bool          // a connection was opened for it; see rows.connects
 	request  string        // its kind, as the tool names it; see byRequest
 	late     time.Duration // from begin, the intended start, to the real send; see rows.paced
+	status   int32         // 0: without one
+	opened   bool          // a connection was opened for it; see rows.connects
 	dropped  bool          // it was due at begin, and never sent
 }
 
@@ -51,9 +55,13 @@ type rows struct {
 	list     []row
 	early    []row // began before the span, and were under way in it
 	left     int   // out, the early ones among them
+	over     bool  // there were more than maxRows
 }
 
 func (r *rows) add(one row) {
+	if r.over = r.over || len(r.list)+len(r.early) >= maxRows; r.over {
+		return
+	}
 	if r.span.Has(one.begin) {
 		r.list = append(r.list, one)
 		return
@@ -65,9 +73,17 @@ func (r *rows) add(one row) {
 	}
 }
 
+// tooMany is the error of an output with more rows than are kept.
+func tooMany() error {
+	return fmt.Errorf("it tells of more than %d requests: give a summary of the tool's, or the requests of a shorter time", maxRows)
+}
+
 // into reduces all rows. The window is the span, or from the first begin to the last
 // end where it has no bounds. Completions after a bound do not count in it.
 func (r *rows) into(out *result) error {
+	if r.over {
+		return tooMany()
+	}
 	if len(r.list) == 0 {
 		if r.left > 0 {
 			return fmt.Errorf("none of its %d requests began in the window", r.left)
@@ -227,7 +243,7 @@ func (c *reduced) end(out *result, one row) {
 // tally counts the status of a request and the kind of its failure, where it has them.
 func (r row) tally(statuses, errors map[string]int64) {
 	if r.status > 0 {
-		statuses[strconv.Itoa(r.status)]++
+		statuses[strconv.Itoa(int(r.status))]++
 	}
 	if r.failure != "" {
 		errors[r.failure]++

@@ -52,3 +52,14 @@ func TestRowsWindow(t *testing.T) {
 		})
 	}
 }
+
+// More requests than memory should be spent on are refused, and not told of in part.
+func TestRowsTooMany(t *testing.T) {
+	r := rows{list: make([]row, maxRows-1)}
+	r.add(row{})
+	if r.over {
+		t.Errorf("%d requests are too many", maxRows)
+	}
+	r.add(row{})
+	wantError(t, r.into(newResult("tool", "rows")), false, "more than 5000000 requests")
+}

@@ -106,7 +106,7 @@ func (r *vegetaRows) add(v *vegetaResult) error {
 	s.highest = max(s.highest, v.Seq)
 	before := len(r.rows.list)
 	r.rows.add(row{
-		begin: v.Timestamp, took: v.Latency, status: int(v.Code), failure: v.failure(),
+		begin: v.Timestamp, took: v.Latency, status: int32(v.Code), failure: v.failure(),
 		received: notTold, sent: notTold,
 	})
 	if len(r.rows.list) > before {
