@@ -89,6 +89,9 @@ func (s *session) ready(ctx, hard context.Context, useless *http.ClientConn) (cc
 	}
 	if s.cc != nil {
 		s.forget()
+		if s.cc.InFlight() == 0 { // else it ends with the last of them
+			_ = s.cc.Close()
+		}
 		s.cc = nil
 	}
 	if cc, err = s.of.transport.NewClientConn(ctx, s.of.scheme, s.of.address); err != nil {

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -320,6 +321,36 @@ func TestHTTP2NeverSendsTwice(t *testing.T) {
 				t.Errorf("%d connections, want %d", dials.Load(), c.dials)
 			}
 		})
+	}
+}
+
+// A server that allows no further request on a connection gets a new one for each; the
+// old ones are closed.
+func TestHTTP2ClosesWhatItReplaces(t *testing.T) {
+	address, requests := frames(t, func(w frameWriter, stream uint32, _ int64) {
+		w.frame(4, 0, 0, []byte{0, 3, 0, 0, 0, 0}) // no more streams at once than 0
+		w.ok(stream)
+	})
+	var dialled []net.Conn
+	h, ask := asking(t, address, getRoot(), 1, func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		dialled = append(dialled, c)
+		return c, err
+	})
+	place := h.place()
+	for range 5 {
+		if got := ask(place, time.Minute); got != (outcome{status: 200}) {
+			t.Errorf("got %+v", got)
+		}
+	}
+	place.drop()
+	if requests.Load() != 5 || len(dialled) != 5 {
+		t.Errorf("%d requests over %d connections, want 5 over 5", requests.Load(), len(dialled))
+	}
+	for i, c := range dialled {
+		if err := c.SetDeadline(time.Time{}); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("connection %d is open: %v", i, err)
+		}
 	}
 }
 
