@@ -23,7 +23,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -40,15 +39,7 @@ const (
 	exitInterrupted = 5
 )
 
-// gcPercent lets the heap grow to nine times what is live (a few MB), so that
-// collections are rare and take little from the core that sends. A GOGC in the
-// environment has precedence.
-const gcPercent = 800
-
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()

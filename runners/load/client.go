@@ -153,10 +153,21 @@ func (c *client) open(around context.Context, cn *conn, deadline time.Time) erro
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	nc, err := c.dial(ctx, "tcp", c.address)
-	if err != nil {
-		return err
+	// Connecting takes a deep stack, which every user would keep.
+	type opened struct {
+		nc  net.Conn
+		err error
 	}
+	done := make(chan opened)
+	go func() {
+		nc, err := c.dial(ctx, "tcp", c.address)
+		done <- opened{nc, err}
+	}()
+	o := <-done
+	if o.err != nil {
+		return o.err
+	}
+	nc := o.nc
 	cn.connects++
 	cn.opened(nc, context.AfterFunc(around, func() { _ = nc.Close() }))
 	return nil

@@ -11,7 +11,7 @@ import (
 // Bounds of a connection's buffer in bytes: what a small response takes, and what it
 // grows to where responses are long.
 const (
-	leastBuffer = 1 << 10
+	leastBuffer = 512
 	mostBuffer  = 64 << 10
 )
 
