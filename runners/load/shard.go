@@ -59,7 +59,7 @@ func (s *scopes) add(c *counts) {
 	s.n++
 }
 
-// at gives the scopes of a moment, and its window.
+// scopes gives those of a moment, and its window.
 func (s *shard) scopes(kind int, at time.Duration) (c scopes, w *window) {
 	w = s.inside(at)
 	c.add(&s.total)
