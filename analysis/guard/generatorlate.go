@@ -22,7 +22,8 @@ func generatorLate() Guard {
 		Help: "One request in a hundred was sent later than it was due by more than 1 ms and by more than this share of the median latency. " +
 			"Latency counts from when a request was due, so part of what is told of the subject is the generator's own. Give the generator cores " +
 			"of its own, or more of them, or a quieter host. It is a note where requests may have waited for one of fewer connections " +
-			"(load.connections) than may be under way, or for a place in flight (when_full: queue): that wait is declared, and counts as latency.",
+			"(load.connections) than may be under way, or for a place in flight (when_full: queue): that wait is declared, and counts as latency. It is a " +
+			"note, too, where another load generator tells it, which does not tell the wait for a free client from its own.",
 		run: judgeLateness,
 	}
 }
@@ -42,7 +43,11 @@ func judgeLateness(o experiment.Outcome, limit float64) []experiment.Finding {
 		f := measured(experiment.SeverityWarn, x.Metric, late/median, "of the requests 1%% were sent %s or more too late, which is %s of the median latency of %s (limit %s, and 1 ms)",
 			duration(late), share(late/median), duration(median), share(limit))
 		f.Service = experiment.GeneratorName
-		if _, what := declaredWait(o.Plan.Load); what != "" {
+		_, what := declaredWait(o.Plan.Load)
+		if what == "" && o.Result.Tool != "" {
+			what = "a free client of " + o.Result.Tool
+		}
+		if what != "" {
 			f.Severity = experiment.SeverityNote
 			f.Message += ": they may have waited for " + what
 		}

@@ -76,6 +76,12 @@ func TestJudgeLimits(t *testing.T) {
 			changes{users(8, 8), lateness(0.2, 0.1)},
 			[]found{{"generator-late", warn, "of the requests 1% were sent 200ms or more too late, which is 200% of the median latency of 100ms (limit 10%, and 1 ms)"}},
 		},
+		"generator-late of another tool": {
+			changes{lateness(0.16, 0.06), change(func(o *experiment.Outcome) { o.Result.Tool, o.Plan.Load = "pgbench", experiment.Load{None: true} })},
+			[]found{
+				{"generator-late", note, "of the requests 1% were sent 160ms or more too late, which is 267% of the median latency of 60ms (limit 10%, and 1 ms): they may have waited for a free client of pgbench"},
+			},
+		},
 		"generator-late in a phase": {
 			changes{phased(observe("spike:lateness_p99", 0.02), observe("spike:latency_p50", 0.1), lateness(0.02, 0.3))},
 			[]found{{"generator-late", warn, "of the requests 1% were sent 20ms or more too late, which is 20% of the median latency of 100ms (limit 10%, and 1 ms)"}},
