@@ -24,8 +24,8 @@
 //   - Whatever a tool hides (timeouts in no percentile, requests sent again, a summary
 //     over the warm-up) is a note with the evidence; a warning where it can turn a
 //     conclusion.
-//   - Input is hostile: its sizes and the rows that are kept of it are bounded, nothing panics, an error quotes little of
-//     it and names the line where there are lines.
+//   - Input is hostile: its sizes and the rows that are kept of it are bounded, nothing
+//     panics, an error quotes little of it and names the line where there are lines.
 //
 // What is not done here: to start a tool, or to judge what it measured.
 package reader

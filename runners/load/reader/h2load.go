@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"regexp"
@@ -164,20 +163,16 @@ func h2loadLog(data []byte, span experiment.Span) (*result, error) {
 	const hidden = "the log has no request that was cut off with its connection, or was open at the end"
 	out := newResult("h2load", "log")
 	r := rows{span: span, partial: hidden}
-	var cut error
-	if !bytes.HasSuffix(data, []byte("\n")) {
-		i := bytes.LastIndexByte(data, '\n') + 1
-		cut = incomplete("its last line is cut off")
-		data = data[:i]
-	}
-	number := 0
-	for line := range bytes.Lines(data) {
-		number++
-		one, err := h2loadRequest(string(bytes.TrimRight(line, "\r\n")))
+	cut, err := eachLine(data, func(line []byte) error {
+		one, err := h2loadRequest(string(line))
 		if err != nil {
-			return nil, fmt.Errorf("line %d, %s: %w", number, quote(line), err)
+			return err
 		}
 		r.add(one)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := r.into(out); err != nil {
 		if cut != nil {

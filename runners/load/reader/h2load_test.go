@@ -112,7 +112,7 @@ func TestH2loadLogLines(t *testing.T) {
 		t.Errorf("%+v %s", out.Total, diff)
 	}
 	for text, want := range map[string]string{
-		"1\t200\t1\n1\t200\n":                      "line 2, \"1\\t200\\n\": 2 columns",
+		"1\t200\t1\n1\t200\n":                      "line 2, \"1\\t200\": 2 columns",
 		"1\t200\t1\nx\t200\t1\n":                   "a number is wanted",
 		"1\t200\t1\n9223372036854775807\t200\t1\n": "its start is no time",
 		"1\t200\t1\n1\t200\t9223372036854775807\n": "its duration is none",

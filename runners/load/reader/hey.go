@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"regexp"
 	"strconv"
@@ -179,36 +178,24 @@ func heyUnknown(out *result) {
 func readHeyCSV(data []byte, span experiment.Span) (*result, error) {
 	out := newResult("hey", "CSV")
 	gathered := rows{partial: "requests without a response have no row"}
-	r := csv.NewReader(bytes.NewReader(data))
-	r.ReuseRecord = true
-	at := map[string]int{}
-	var cut error
-	for first := true; ; first = false {
-		fields, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		atEnd := r.InputOffset() == int64(len(data)) && data[len(data)-1] != '\n'
-		switch {
-		case atEnd: // hey ends its output with a line break
-			cut = incomplete("it is cut off inside its last line")
-		case err != nil:
-			return nil, err
-		case first:
+	var at map[string]int
+	cut, err := eachRecord(data, csv.NewReader(bytes.NewReader(data)), func(fields []string) error {
+		if at == nil {
+			at = map[string]int{}
 			for i, name := range fields {
 				at[name] = i
 			}
-		default:
-			line, _ := r.FieldPos(0)
-			one, err := heyRow(fields, at)
-			if err != nil {
-				return nil, fmt.Errorf("line %d: %w", line, err)
-			}
-			gathered.add(one)
+			return nil
 		}
-		if cut != nil {
-			break
+		one, err := heyRow(fields, at)
+		if err != nil {
+			return err
 		}
+		gathered.add(one)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := gathered.into(out); err != nil {
 		return nil, errors.Join(cut, err)

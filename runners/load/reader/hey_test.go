@@ -101,7 +101,7 @@ func TestHeyRefuses(t *testing.T) {
 		want string
 	}{
 		"a header alone":  {head, true, "no request"},
-		"cut in a row":    {head + row("0.1", "200", "0") + "\n" + row("0.1", "200", "1"), true, "last line"},
+		"cut in a row":    {head + row("0.1", "200", "0") + "\n" + row("0.1", "200", "1"), true, "inside line 3"},
 		"a negative time": {head + row("-0.1", "200", "0") + "\n", false, "line 2: response-time is"},
 		"no time":         {head + row("NaN", "200", "0") + "\n", false, "line 2: response-time is"},
 		"no status":       {head + row("0.1", "ok", "0") + "\n", false, "line 2: status-code is"},

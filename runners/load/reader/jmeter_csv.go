@@ -3,9 +3,7 @@ package reader
 import (
 	"bytes"
 	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -136,33 +134,21 @@ func (l *jmeterLayout) lacks() map[string]string {
 
 // read gathers the samples; cut says where the log ends inside one.
 func (l *jmeterLayout) read(data []byte, into *jmeterLog) (cut, err error) {
-	r := csv.NewReader(bytes.NewReader(data))
-	r.Comma, r.FieldsPerRecord, r.ReuseRecord = l.comma, -1, true
-	for first := true; ; first = false {
-		fields, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return nil, nil
-		}
-		if err != nil {
-			var at *csv.ParseError
-			if errors.As(err, &at) && at.Line >= bytes.Count(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))+1 {
-				return incomplete("it is cut off inside the sample of line %d", at.StartLine), nil
-			}
-			return nil, err
-		}
-		line, _ := r.FieldPos(0)
-		if r.InputOffset() == int64(len(data)) && data[len(data)-1] != '\n' {
-			return incomplete("it is cut off inside line %d", line), nil
-		}
-		if first && l.header {
-			continue
+	in := csv.NewReader(bytes.NewReader(data))
+	in.Comma, in.FieldsPerRecord = l.comma, -1
+	header := l.header
+	return eachRecord(data, in, func(fields []string) error {
+		if header {
+			header = false
+			return nil
 		}
 		one, err := l.sample(fields)
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", line, err)
+			return err
 		}
 		into.add(one)
-	}
+		return nil
+	})
 }
 
 func (l *jmeterLayout) sample(fields []string) (jmeterSample, error) {

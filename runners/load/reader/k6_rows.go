@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -17,12 +16,7 @@ import (
 // k6JSON reads --out json: a metric or a sample a line.
 func k6JSON(data []byte, span experiment.Span) (*result, error) {
 	r := newK6Rows("json", span)
-	for n := 1; len(data) > 0; n++ {
-		line, rest, whole := bytes.Cut(data, []byte("\n"))
-		data = rest
-		if !whole {
-			return r.finish(incomplete("line %d is cut off", n))
-		}
+	cut, err := eachLine(data, func(line []byte) error {
 		var v struct {
 			Type   string `json:"type"`
 			Metric string `json:"metric"`
@@ -33,47 +27,38 @@ func k6JSON(data []byte, span experiment.Span) (*result, error) {
 			} `json:"data"`
 		}
 		if err := json.Unmarshal(line, &v); err != nil {
-			return nil, fmt.Errorf("line %d is no sample of k6: %s", n, quote(line))
+			return errors.New("it is no sample of k6")
 		}
 		if v.Type != "Point" {
-			continue
+			return nil
 		}
-		if err := r.add(k6Sample{metric: v.Metric, at: v.Data.Time, value: v.Data.Value, tags: v.Data.Tags}); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
+		return r.add(k6Sample{metric: v.Metric, at: v.Data.Time, value: v.Data.Value, tags: v.Data.Tags})
+	})
+	if err != nil {
+		return nil, err
 	}
-	return r.finish(nil)
+	return r.finish(cut)
 }
 
 // k6CSV reads --out csv.
 func k6CSV(data []byte, span experiment.Span) (*result, error) {
 	r := newK6Rows("csv", span)
-	whole := bytes.HasSuffix(data, []byte("\n"))
-	in := csv.NewReader(bytes.NewReader(data))
-	in.ReuseRecord = true
 	var columns k6Columns
-	for {
-		record, err := in.Read()
-		switch {
-		case errors.Is(err, io.EOF):
-			return r.finish(nil)
-		case in.InputOffset() >= int64(len(data)) && (!whole || err != nil):
-			return r.finish(incomplete("its last line is cut off"))
-		case err != nil:
-			return nil, err
-		case columns == nil:
+	cut, err := eachRecord(data, csv.NewReader(bytes.NewReader(data)), func(record []string) error {
+		if columns == nil {
 			columns = newK6Columns(record)
-			continue
+			return nil
 		}
 		sample, err := columns.sample(record)
-		if err == nil {
-			err = r.add(sample)
-		}
 		if err != nil {
-			line, _ := in.FieldPos(0)
-			return nil, fmt.Errorf("line %d: %w", line, err)
+			return err
 		}
+		return r.add(sample)
+	})
+	if err != nil {
+		return nil, err
 	}
+	return r.finish(cut)
 }
 
 // k6Columns are the places of columns; k6 leaves out tags that are switched off.

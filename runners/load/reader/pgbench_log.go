@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -70,24 +69,22 @@ func parsePgbenchLine(text string) (pgbenchLine, error) {
 
 // pgbenchLog reads the log.
 func pgbenchLog(data []byte, span experiment.Span) (*result, error) {
-	var cut error
-	if !bytes.HasSuffix(data, []byte("\n")) {
-		cut = incomplete("its last line is cut off")
-		data = data[:bytes.LastIndexByte(data, '\n')+1]
-	}
 	var list []pgbenchLine
-	for line := range bytes.Lines(data) {
-		l, err := parsePgbenchLine(string(bytes.TrimRight(line, "\r\n")))
-		if err == nil && len(list) > 0 && len(l.more) != len(list[0].more) {
-			err = fmt.Errorf("%d columns, and %d in the lines before", 6+len(l.more), 6+len(list[0].more))
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d, %s: %w", len(list)+1, quote(line), err)
-		}
-		if len(list) == maxRows {
-			return nil, tooMany()
+	cut, err := eachLine(data, func(line []byte) error {
+		l, err := parsePgbenchLine(string(line))
+		switch {
+		case err != nil:
+			return err
+		case len(list) > 0 && len(l.more) != len(list[0].more):
+			return fmt.Errorf("%d columns, and %d in the lines before", 6+len(l.more), 6+len(list[0].more))
+		case len(list) == maxRows:
+			return tooMany()
 		}
 		list = append(list, l)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(list) == 0 {
 		return nil, errors.Join(cut, incomplete("it tells of no transaction"))

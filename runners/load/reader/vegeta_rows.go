@@ -44,21 +44,17 @@ func quoteError(err error) string { return quote([]byte(err.Error())) }
 // vegetaJSON reads results as encode writes them in JSON, one a line.
 func vegetaJSON(data []byte, span experiment.Span) (*result, error) {
 	r := newVegetaRows("json", span)
-	for n := 1; len(data) > 0; n++ {
-		line, rest, whole := bytes.Cut(data, []byte("\n"))
-		data = rest
-		if !whole {
-			return r.finish(incomplete("line %d is cut off", n))
-		}
+	cut, err := eachLine(data, func(line []byte) error {
 		var v vegetaResult
 		if err := json.Unmarshal(line, &v); err != nil {
-			return nil, fmt.Errorf("line %d is no result of vegeta: %s", n, quote(line))
+			return errors.New("it is no result of vegeta")
 		}
-		if err := r.add(&v); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
+		return r.add(&v)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return r.finish(nil)
+	return r.finish(cut)
 }
 
 // Columns of vegeta's CSV, which has no header. Versions before 12.8 end with the
@@ -93,29 +89,19 @@ func vegetaCSVLine(line []byte) bool {
 // vegetaCSV reads results as encode writes them in CSV.
 func vegetaCSV(data []byte, span experiment.Span) (*result, error) {
 	r := newVegetaRows("csv", span)
-	whole := bytes.HasSuffix(data, []byte("\n"))
 	in := csv.NewReader(bytes.NewReader(data))
-	in.FieldsPerRecord, in.ReuseRecord = -1, true
-	for {
-		record, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return r.finish(nil)
-		}
-		if atEnd := in.InputOffset() >= int64(len(data)); atEnd && (!whole || err != nil) {
-			return r.finish(incomplete("its last line is cut off"))
-		}
-		if err != nil {
-			return nil, err
-		}
+	in.FieldsPerRecord = -1
+	cut, err := eachRecord(data, in, func(record []string) error {
 		v, err := vegetaRecord(record)
-		if err == nil {
-			err = r.add(v)
-		}
 		if err != nil {
-			line, _ := in.FieldPos(0)
-			return nil, fmt.Errorf("line %d: %w", line, err)
+			return err
 		}
+		return r.add(v)
+	})
+	if err != nil {
+		return nil, err
 	}
+	return r.finish(cut)
 }
 
 func vegetaRecord(record []string) (*vegetaResult, error) {
