@@ -187,13 +187,7 @@ func (s Stalled) with(r experiment.LoadResult, err error) Stalled {
 // recorded gives the response times of what came, from the intended starts, sorted. A
 // request with a number is the one of that place in the schedule.
 func recorded(records []target.Record, rate int) []time.Duration {
-	start := begin(records, rate)
-	out := make([]time.Duration, len(records))
-	for k, r := range records {
-		out[k] = time.Duration(r.Answered - start - due(place(r, k), rate))
-	}
-	slices.Sort(out)
-	return out
+	return sinceDue(records, rate, func(r target.Record) int64 { return r.Answered })
 }
 
 // ideal gives the response times which n requests would have had that are sent as

@@ -43,10 +43,15 @@ func quantile[T cmp.Ordered](sorted []T, q float64) T {
 // begin; the begin is that for which the least late arrival is not late at all, for no
 // tool tells its own.
 func lateness(records []target.Record, rate int) []time.Duration {
+	return sinceDue(records, rate, func(r target.Record) int64 { return r.Arrived })
+}
+
+// sinceDue gives how long after it was due something came of each request, sorted.
+func sinceDue(records []target.Record, rate int, came func(target.Record) int64) []time.Duration {
 	start := begin(records, rate)
 	out := make([]time.Duration, len(records))
 	for k, r := range records {
-		out[k] = time.Duration(r.Arrived - start - due(place(r, k), rate))
+		out[k] = time.Duration(came(r) - start - due(place(r, k), rate))
 	}
 	slices.Sort(out)
 	return out

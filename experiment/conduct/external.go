@@ -26,41 +26,22 @@ func (r *oneRun) external(ctx context.Context) error {
 		return err
 	}
 	svc.Job = true // it ends by itself, and its counters are read until then
-	// Under load, whatever ends the subject ends the load too.
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	probes, err := r.startProbes(ctx)
-	if err != nil {
-		return err
-	}
-	defer probes.abandon(ctx)
-	collect := r.newCollector(ctx)
-	defer collect.finish()
-	proc, err := r.start(ctx, svc)
-	if err != nil {
-		return &failure{experiment.StateFailedInfra, err.Error()}
-	}
-	began := time.Now()
-	stop := r.watch.onEnd(cancel)
-	defer stop()
-
-	span, exit, err := r.attend(ctx, began, func(e experiment.LoadEvent, begins, ends bool) {
-		r.phase(ctx, probes, collect, e, begins, ends)
+	return r.underLoad(ctx, svc, func(ctx context.Context, proc experiment.Proc, mark marker) error {
+		span, exit, err := r.attend(ctx, time.Now(), mark)
+		if err == nil {
+			err = r.understand(ctx, proc, span, exit)
+		}
+		if err != nil {
+			return r.whyNot(ctx, err)
+		}
+		r.counters.observe(r.observe)
+		return nil
 	})
-	if err == nil {
-		err = r.understand(ctx, proc, span, exit)
-	}
-	if err != nil {
-		return r.whyNot(ctx, err)
-	}
-	r.counters.observe(r.observe)
-	r.measureLogs(ctx)
-	return r.endProbes(ctx, probes)
 }
 
 // attend waits for the end of the generator, tells of the phases when they begin, and
 // gives the window.
-func (r *oneRun) attend(ctx context.Context, began time.Time, on func(e experiment.LoadEvent, begins, ends bool)) (experiment.Span, experiment.Exit, error) {
+func (r *oneRun) attend(ctx context.Context, began time.Time, mark marker) (experiment.Span, experiment.Exit, error) {
 	l := r.plan.Load
 	limit := began.Add(l.External.Within)
 	until := func(at time.Time) (experiment.Exit, bool) {
@@ -71,7 +52,7 @@ func (r *oneRun) attend(ctx context.Context, began time.Time, on func(e experime
 		span.End = span.Begin.Add(l.Measure)
 	}
 	if l.Warmup > 0 {
-		on(experiment.LoadEvent{Phase: experiment.PhaseWarmup, At: began}, false, false)
+		mark(experiment.LoadEvent{Phase: experiment.PhaseWarmup, At: began}, false, false)
 		if exit, ended := until(span.Begin); ended {
 			return span, exit, fmt.Errorf("the load generator ended with %d after %v, before the window began", exit.Code, exit.At.Sub(began).Round(time.Millisecond))
 		}
@@ -79,7 +60,7 @@ func (r *oneRun) attend(ctx context.Context, began time.Time, on func(e experime
 	if err := r.unattended(ctx); err != nil {
 		return span, experiment.Exit{}, err
 	}
-	on(experiment.LoadEvent{Phase: experiment.PhaseMeasure, At: span.Begin}, true, false)
+	mark(experiment.LoadEvent{Phase: experiment.PhaseMeasure, At: span.Begin}, true, false)
 	exit, ended := until(span.End)
 	if ended && exit.At.Before(span.End) {
 		span.End = exit.At
@@ -90,7 +71,7 @@ func (r *oneRun) attend(ctx context.Context, began time.Time, on func(e experime
 	if err := r.unattended(ctx); err != nil {
 		return span, exit, err
 	}
-	on(experiment.LoadEvent{Phase: experiment.PhaseDrain, At: span.End}, false, true)
+	mark(experiment.LoadEvent{Phase: experiment.PhaseDrain, At: span.End}, false, true)
 	if !ended {
 		exit, ended = until(limit)
 	}

@@ -24,6 +24,33 @@ func (r *oneRun) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return r.underLoad(ctx, generator, func(ctx context.Context, proc experiment.Proc, mark marker) error {
+		window := newEdges(l)
+		result, err := r.read(ctx, proc, func(e experiment.LoadEvent) {
+			if e.Phase != "" {
+				begins, ends := window.of(e)
+				mark(e, begins, ends)
+			}
+		})
+		r.keep(result)
+		if err := r.verify(ctx, err); err != nil {
+			return err
+		}
+		r.counters.observe(r.observe)
+		if err := proc.Stop(ctx); err != nil {
+			return fmt.Errorf("stop the generator: %w", err)
+		}
+		return nil
+	})
+}
+
+// marker is told when a phase of the load begins, and whether the window begins or ends
+// with it.
+type marker func(e experiment.LoadEvent, begins, ends bool)
+
+// underLoad starts a generator, has drive follow it to its end, and watches the run
+// meanwhile.
+func (r *oneRun) underLoad(ctx context.Context, generator experiment.Service, drive func(ctx context.Context, proc experiment.Proc, mark marker) error) error {
 	// Under load, whatever ends the subject ends the load too.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -41,21 +68,9 @@ func (r *oneRun) load(ctx context.Context) error {
 	stop := r.watch.onEnd(cancel)
 	defer stop()
 
-	window := newEdges(l)
-	result, err := r.read(ctx, proc, func(e experiment.LoadEvent) {
-		if e.Phase == "" {
-			return
-		}
-		begins, ends := window.of(e)
-		r.phase(ctx, probes, collect, e, begins, ends)
-	})
-	r.keep(result)
-	if err := r.verify(ctx, err); err != nil {
+	mark := func(e experiment.LoadEvent, begins, ends bool) { r.phase(ctx, probes, collect, e, begins, ends) }
+	if err := drive(ctx, proc, mark); err != nil {
 		return err
-	}
-	r.counters.observe(r.observe)
-	if err := proc.Stop(ctx); err != nil {
-		return fmt.Errorf("stop the generator: %w", err)
 	}
 	r.measureLogs(ctx)
 	return r.endProbes(ctx, probes)
