@@ -227,20 +227,27 @@ func (c cell) awaitVolume() string {
 	}
 }
 
-func TestImageOfABuildIsMadeOnceAndHasAnIdentity(t *testing.T) {
-	api := engine(t)
+// newProgram gives the directory of a Go program whose image is in no engine yet.
+func newProgram(t *testing.T) string {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "hello")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
 		"go.mod":  "module example.org/hello\n\ngo 1.26\n",
-		"main.go": "package main\n\nfunc main() { print(\"" + rand.Text() + "\") }\n", // in no engine yet
+		"main.go": "package main\n\nfunc main() { print(\"" + rand.Text() + "\") }\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+func TestImageOfABuildIsMadeOnceAndHasAnIdentity(t *testing.T) {
+	api := engine(t)
+	dir := newProgram(t)
 	builder := gobuild.New(gobuild.Options{CacheDir: t.TempDir()})
 	s := experiment.Service{Name: "hello", Build: &experiment.Build{Go: dir}}
 	prepare := func() (string, []string) {

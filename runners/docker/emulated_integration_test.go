@@ -4,9 +4,6 @@ package docker_test
 
 import (
 	"context"
-	"crypto/rand"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/moby/moby/client"
@@ -19,18 +16,7 @@ import (
 // for this host's has none.
 func TestImageOfAnotherPlatform(t *testing.T) {
 	api := engine(t)
-	dir := filepath.Join(t.TempDir(), "hello")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{
-		"go.mod":  "module example.org/hello\n\ngo 1.26\n",
-		"main.go": "package main\n\nfunc main() { print(\"" + rand.Text() + "\") }\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := newProgram(t)
 	r := newRunner(t, gobuild.New(gobuild.Options{CacheDir: t.TempDir()}))
 	host, err := r.Check(t.Context())
 	if err != nil {
