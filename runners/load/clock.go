@@ -24,7 +24,7 @@ type alarm struct {
 	timer  *time.Timer
 	sleeps bool    // its thread does, where it can
 	ticker *ticker // nil: not by one that is shared
-	wake   chan struct{}
+	wake   *wakeup
 }
 
 // longSleep is the longest time for which a thread sleeps: nothing wakes it before.
@@ -58,21 +58,27 @@ func (a *alarm) until(ctx context.Context, at time.Duration) bool {
 		sleep(wait)
 		wait = at - a.clock.now()
 	}
-	if wait <= 0 {
+	if wait <= 0 || ctx.Err() != nil {
 		return ctx.Err() == nil
 	}
-	if a.wake == nil && a.ticker != nil {
-		a.wake = make(chan struct{}, 1)
+	if a.ticker == nil || !a.ring(at) {
+		return a.later(ctx, wait)
 	}
-	if a.wake != nil && a.ticker.add(at, a.wake) {
-		select {
-		case <-a.wake:
-			return true
-		case <-ctx.Done():
-			return false // for good: the alarm is not asked again
-		}
+	select {
+	case <-a.wake.rings:
+		return true
+	case <-ctx.Done():
+		return false // for good: the wake-up is not taken back
 	}
-	return a.later(ctx, wait)
+}
+
+// ring has the ticker wake at the given moment, and reports whether it will.
+func (a *alarm) ring(at time.Duration) bool {
+	if a.wake == nil {
+		a.wake = &wakeup{rings: make(chan struct{}, 1)}
+	}
+	a.wake.at = at
+	return a.ticker.add(a.wake)
 }
 
 // later waits for so long by a timer of the runtime, and reports whether it did before ctx

@@ -156,8 +156,9 @@ func TestAServerThatClosesWithoutAWordIsWatched(t *testing.T) {
 func TestARequestAllocatesNothing(t *testing.T) {
 	server := newEcho(t)
 	for name, l := range map[string]experiment.Load{
-		"closed": {Closed: &experiment.ClosedLoad{Users: 8}, Connections: 8, Requests: get(t, "/")},
-		"open":   {Open: &experiment.OpenLoad{Rate: 5000, InFlight: 8}, Connections: 8, Requests: get(t, "/")},
+		"closed":   {Closed: &experiment.ClosedLoad{Users: 8}, Connections: 8, Requests: get(t, "/")},
+		"thinking": {Closed: &experiment.ClosedLoad{Users: 8, Think: ms}, Connections: 8, Requests: get(t, "/")},
+		"open":     {Open: &experiment.OpenLoad{Rate: 5000, InFlight: 8}, Connections: 8, Requests: get(t, "/")},
 		"drawn, mixed and looked into": {Closed: &experiment.ClosedLoad{Users: 8}, Connections: 8, Requests: []experiment.Request{
 			{Name: "a", Weight: 1, Method: "GET", Path: template(t, "/${random:1..9999}"), Has: experiment.Literal("ok")},
 			{Name: "b", Weight: 2, Method: "POST", Path: experiment.Literal("/"), Body: template(t, "n=${random:1..9999}")},

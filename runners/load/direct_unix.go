@@ -12,7 +12,8 @@ import (
 // direct sends a request and waits for its response in one go, on a plain TCP connection.
 // In the usual order (write, read) every response is looked for once before it can be
 // there; here the runtime's poller is told to wait before the request is sent, so that
-// nothing is missed, and the system call is spared.
+// nothing is missed, and the system call is spared. Only a close that came right before the
+// request, of a server that goes on reading, is found late: at the earliest deadline.
 //
 // Somebody else may send the request too, on a connection on which its owner waits (rest).
 type direct struct {

@@ -37,13 +37,16 @@ func (t *ticker) close() {
 	t.fine.close()
 }
 
-// add has wake, which must have room, take a value at the given moment. It reports whether
-// it will.
-func (t *ticker) add(at time.Duration, wake chan<- struct{}) bool {
+// add wakes whoever waits for it at its moment. It reports whether it will.
+func (t *ticker) add(w *wakeup) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	heap.Push(&t.next, wakeup{at, wake})
-	return t.next[0].at != at || t.arm()
+	heap.Push(&t.next, w)
+	if t.next[0] == w && !t.arm() {
+		heap.Remove(&t.next, 0)
+		return false
+	}
+	return true
 }
 
 // arm sets the timer to the first wake-up.
@@ -54,7 +57,7 @@ func (t *ticker) run(ctx context.Context) {
 	for t.fine.expired() && ctx.Err() == nil {
 		t.mu.Lock()
 		for now := t.clock.now(); len(t.next) > 0 && t.next[0].at <= now; {
-			heap.Pop(&t.next).(wakeup).wake <- struct{}{}
+			heap.Pop(&t.next).(*wakeup).rings <- struct{}{}
 		}
 		if len(t.next) > 0 {
 			t.arm()
@@ -63,18 +66,19 @@ func (t *ticker) run(ctx context.Context) {
 	}
 }
 
+// wakeup belongs to whoever waits for it, who may use it again.
 type wakeup struct {
-	at   time.Duration
-	wake chan<- struct{}
+	at    time.Duration
+	rings chan struct{} // takes a value at that moment; has room for one
 }
 
 // wakeups is a heap.
-type wakeups []wakeup
+type wakeups []*wakeup
 
 func (w wakeups) Len() int           { return len(w) }
 func (w wakeups) Less(i, j int) bool { return w[i].at < w[j].at }
 func (w wakeups) Swap(i, j int)      { w[i], w[j] = w[j], w[i] }
-func (w *wakeups) Push(x any)        { *w = append(*w, x.(wakeup)) }
+func (w *wakeups) Push(x any)        { *w = append(*w, x.(*wakeup)) }
 func (w *wakeups) Pop() any {
 	last := len(*w) - 1
 	x := (*w)[last]
