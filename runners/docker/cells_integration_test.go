@@ -341,13 +341,13 @@ func TestFollowLosesNothing(t *testing.T) {
 
 func TestVolumeOfALongLine(t *testing.T) {
 	const length = 100_000 // the engine cuts such lines into messages of 16 KiB
-	s := shell(fmt.Sprintf("head -c %d /dev/zero | tr '\\0' x; echo; exec sleep 60", length))
-	s.Ready = &experiment.Step{Log: "^x+$", Within: 30 * time.Second}
+	s := shell(fmt.Sprintf("head -c %d /dev/zero | tr '\\0' x; echo; echo done; exec sleep 60", length))
+	s.Ready = &experiment.Step{Log: "^done$", Within: 30 * time.Second} // a line is seen before it is whole
 	c := openCell(t, s)
 	began := time.Now().Add(-time.Second)
 	p := c.launch(s)
 	got, err := p.(experiment.LogMeter).LogVolume(t.Context(), began, time.Now().Add(time.Second))
-	if want := (experiment.LogVolume{Bytes: length + 1, Lines: 1}); err != nil || got != want {
+	if want := (experiment.LogVolume{Bytes: length + 1 + int64(len("done\n")), Lines: 2}); err != nil || got != want {
 		t.Errorf("log volume: got %+v, %v, want %+v", got, err, want)
 	}
 }
