@@ -22,14 +22,6 @@ type RankTest struct {
 	AllTied      bool // no value differs: p is 1
 }
 
-// P gives the exact p, or the corrected normal one for large samples.
-func (r RankTest) P() float64 {
-	if math.IsNaN(r.ExactP) {
-		return r.CorrectedP
-	}
-	return r.ExactP
-}
-
 // MannWhitney tests two independent samples (Mann and Whitney 1947). The
 // statistic counts the pairs in which the treatment is larger, ties as halves.
 func MannWhitney(baseline, treatment []float64) (RankTest, error) {
