@@ -2,6 +2,7 @@ package guard
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -37,7 +38,7 @@ func judgeExternalTool(o experiment.Outcome, _ float64) []experiment.Finding {
 		all = append(all, finding(experiment.SeverityNote, "%s cannot tell %s", tool, unknowns(result)))
 	}
 	if result.Format == experiment.FormatExtract {
-		all = append(all, finding(experiment.SeverityNote, "%s drove the load: nothing is known of it but %s", result.Tool, strings.Join(families(told(o)), ", ")))
+		all = append(all, finding(experiment.SeverityNote, "%s drove the load: nothing is known of it but %s", result.Tool, strings.Join(experiment.MetricFamilies(told(o)), ", ")))
 	}
 	for i := range all {
 		all[i].Service = experiment.GeneratorName
@@ -56,59 +57,21 @@ func told(o experiment.Outcome) []string {
 	return names
 }
 
-// unknowns lists metrics, those with the same reason together. Why a format of a known
-// tool does not tell a metric is always the same, and left out: that many reasons would
-// hide what is particular to the run.
+// unknowns lists metrics. Why a format of a known tool does not tell one is always the
+// same, and left out: so many reasons would hide what is particular to the run.
 func unknowns(result experiment.LoadResult) string {
-	var reasons []string
-	by := map[string][]string{}
-	for _, u := range result.Unknown {
-		why := u.Why
-		if result.Format != experiment.FormatExtract {
-			why = ""
+	all := slices.Clone(result.Unknown)
+	if result.Format != experiment.FormatExtract {
+		for i := range all {
+			all[i].Why = ""
 		}
-		if by[why] == nil {
-			reasons = append(reasons, why)
-		}
-		by[why] = append(by[why], u.Metric)
 	}
-	parts := make([]string, len(reasons))
-	for i, why := range reasons {
-		parts[i] = strings.Join(families(by[why]), ", ")
-		if why != "" {
-			parts[i] += " (" + why + ")"
+	var parts []string
+	for _, u := range experiment.GroupUnknown(all) {
+		if u.Why != "" {
+			u.Metric += " (" + u.Why + ")"
 		}
+		parts = append(parts, u.Metric)
 	}
 	return strings.Join(parts, "; ")
 }
-
-// families shortens a list of metrics: latency_p50 and latency_p99 are latency_p50|p99,
-// and all that there is of a distribution is latency_*.
-func families(metrics []string) []string {
-	var out, prefixes []string
-	members := map[string][]string{}
-	for _, m := range metrics {
-		prefix := m
-		if i := strings.LastIndexByte(m, '_'); i > 0 {
-			if _, known := experiment.MetricByName(m[:i] + "_max"); known {
-				prefix = m[:i+1]
-			}
-		}
-		if members[prefix] == nil {
-			prefixes = append(prefixes, prefix)
-		}
-		members[prefix] = append(members[prefix], strings.TrimPrefix(m, prefix))
-	}
-	for _, prefix := range prefixes {
-		if of := members[prefix]; len(of) < len(quantiles()) {
-			prefix += strings.Join(of, "|")
-		} else {
-			prefix += "*"
-		}
-		out = append(out, prefix)
-	}
-	return out
-}
-
-// quantiles are what is told of a distribution.
-func quantiles() []string { return []string{"p50", "p90", "p95", "p99", "p999", "max"} }

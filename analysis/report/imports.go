@@ -244,36 +244,11 @@ func (in ImportedFile) totals() string {
 	return strings.Join(parts, "; ")
 }
 
-// unknown gathers the metrics that are unknown for one reason.
+// unknown lists the metrics that are unknown for one reason.
 func (in ImportedFile) unknown() []string {
-	var order []string
-	by := map[string][]string{}
-	for _, u := range in.Result.Unknown {
-		if by[u.Why] == nil {
-			order = append(order, u.Why)
-		}
-		by[u.Why] = append(by[u.Why], u.Metric)
-	}
-	for i, why := range order {
-		order[i] = strings.Join(abridged(by[why]), ", ") + ": " + why
-	}
-	return order
-}
-
-// abridged names the distributions of which all quantiles are listed by one word:
-// latency_*.
-func abridged(metrics []string) []string {
-	quantiles := []string{"p50", "p90", "p95", "p99", "p999", "max"}
 	var out []string
-	for _, m := range metrics {
-		prefix, q := m[:strings.LastIndexByte(m, '_')+1], m[strings.LastIndexByte(m, '_')+1:]
-		missing := func(q string) bool { return !slices.Contains(metrics, prefix+q) }
-		switch {
-		case !slices.Contains(quantiles, q) || slices.ContainsFunc(quantiles, missing):
-			out = append(out, m)
-		case q == quantiles[0]:
-			out = append(out, prefix+"*")
-		}
+	for _, u := range experiment.GroupUnknown(in.Result.Unknown) {
+		out = append(out, u.Metric+": "+u.Why)
 	}
 	return out
 }
