@@ -14,8 +14,8 @@ func resultIncomplete() Guard {
 	return Guard{
 		Code:     codeResultIncomplete,
 		Severity: experiment.SeverityInvalid,
-		Help: "The generator's report has a gap, a wrong checksum or no end, or lacks the throughput, or holds a value that is no finite " +
-			"number. What is missing is unknown, not zero, so the run is excluded.",
+		Help: "The generator's report, or the output of another load generator, has a gap, a wrong checksum or no end, or lacks the throughput " +
+			"(which another one need not tell), or holds a value that is no finite number. What is missing is unknown, not zero, so the run is excluded.",
 		run: judgeResultIncomplete,
 	}
 }
