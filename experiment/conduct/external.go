@@ -104,6 +104,7 @@ func (r *oneRun) understand(ctx context.Context, proc experiment.Proc, span expe
 		return fmt.Errorf("the load generator ended with %d: %w", exit.Code, err)
 	}
 	result.Notes = append(result.Notes, remarks(l, span, exit, err)...)
+	result.Notes = append(result.Notes, twoWindows(l, span, result.Window)...)
 	if result.Window == 0 {
 		result.Window = span.End.Sub(span.Begin)
 	}
@@ -130,6 +131,23 @@ func remarks(l experiment.Load, span experiment.Span, exit experiment.Exit, inco
 			"it ended %v before the window of %v did", short.Round(time.Millisecond), l.Measure)})
 	}
 	return out
+}
+
+// twoWindowsAbove is the share by which the window of a tool may differ from the time in
+// which it worked.
+const twoWindowsAbove = 0.05
+
+// twoWindows warns of a result of another window than the counters of services: without a
+// declared one these run from the launch of the tool to its end. A tool that does not tell
+// its own window is taken at its word.
+func twoWindows(l experiment.Load, span experiment.Span, told time.Duration) []experiment.LoadNote {
+	length := span.End.Sub(span.Begin)
+	if l.Measure > 0 || told == 0 || float64((told-length).Abs()) <= twoWindowsAbove*float64(length) {
+		return nil
+	}
+	return []experiment.LoadNote{{Severity: experiment.SeverityWarn, Text: fmt.Sprintf(
+		"its result is of %v, and the counters of services are of the %v in which it worked: declare warmup and measure, and both are of one window",
+		told.Round(time.Millisecond), length.Round(time.Millisecond))}}
 }
 
 // whyNot says what kept the load from giving a result: a service that ended by itself,

@@ -17,7 +17,7 @@ import (
 	"github.com/ceteris/ceteris/runners/fake"
 )
 
-// rateReader reads "rate N", and "cut" behind it as a sign that there was to be more. It
+// rateReader reads "rate N", "window D" behind it where the tool tells that, and "cut" behind it as a sign that there was to be more. It
 // notes the spans that it is given.
 type rateReader struct{ spans []experiment.Span }
 
@@ -34,6 +34,11 @@ func (r *rateReader) ReadOutput(from io.Reader, span experiment.Span) (experimen
 	}
 	if _, err := fmt.Sscanf(string(body), "rate %g", &rate); err != nil {
 		return out, fmt.Errorf("no rate in %q", body)
+	}
+	if at := strings.Index(string(body), "window "); at >= 0 {
+		if out.Window, err = time.ParseDuration(strings.Fields(string(body[at:]))[1]); err != nil {
+			return out, err
+		}
 	}
 	out.Observations = []experiment.Observation{
 		{Metric: "throughput", Phase: experiment.PhaseMeasure, Value: rate, Unit: experiment.UnitPerSecond},
@@ -174,6 +179,35 @@ func TestExternalWindow(t *testing.T) {
 				}
 				if cpu, ok := o.Observed("app.cpu"); ok != (tc.works > 0) {
 					t.Errorf("app.cpu is %v, %v", cpu, ok)
+				}
+			})
+		})
+	}
+}
+
+// Throughput and counters of different windows are no pair, unless the matrix made it so.
+func TestExternalOfAnotherWindow(t *testing.T) {
+	const warning = ", and the counters of services are of the 10s in which it worked: declare warmup and measure, and both are of one window"
+	for name, tc := range map[string]struct{ keys, window, want string }{
+		"shorter":            {"", " window 9400ms", "its result is of 9.4s" + warning},
+		"longer":             {"", " window 20s", "its result is of 20s" + warning},
+		"within a twentieth": {"", " window 9500ms", ""},
+		"not told":           {"", "", ""},
+		"warm-up alone":      {", warmup: 5s", " window 10s", "its result is of 10s" + strings.Replace(warning, "10s", "5s", 1)},
+		"declared":           {", warmup: 2s, measure: 5s", " window 10s", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, _ := driven(t, `image: "wrk:1", reader: wrk`+tc.keys)
+				rec := s.record()
+				s.generates(fake.Behaviour{Exit: &fake.Exit{After: 10 * time.Second}, Stdout: "rate 50" + tc.window})
+				s.mustConduct()
+				var want []experiment.LoadNote
+				if tc.want != "" {
+					want = []experiment.LoadNote{{Severity: experiment.SeverityWarn, Text: tc.want}}
+				}
+				if diff := cmp.Diff(rec.outcomes[0].Result.Notes, want); diff != "" {
+					t.Errorf("notes (-got +want):\n%s", diff)
 				}
 			})
 		})
