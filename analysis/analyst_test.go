@@ -288,6 +288,17 @@ func TestValuesThatCannotBeTested(t *testing.T) {
 		{"metric missing in a cell", func(s *experiment.Sweep) {
 			eachRun(s, "a", func(r *experiment.RunRecord) { r.Observations = nil })
 		}, []string{"a n=0 not-tested (ErrNoData)", "b n=4 pooled+own equivalent FewRounds"}},
+		{"metric missing in the other rounds", func(s *experiment.Sweep) {
+			for cell, rest := range map[string]int{"base": 0, "a": 1} {
+				i := 0
+				eachRun(s, cell, func(r *experiment.RunRecord) {
+					if i%2 == rest {
+						r.Observations = nil
+					}
+					i++
+				})
+			}
+		}, []string{"a n=0 not-tested (no round in common with the baseline)", "b n=2 not-tested (n < 3)"}},
 		{"metric missing everywhere", func(s *experiment.Sweep) {
 			for i := range s.Runs {
 				s.Runs[i].Observations = nil

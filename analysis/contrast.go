@@ -41,10 +41,13 @@ func newContrast(base, other Sample, o Options) *contrast {
 		c.incomplete = len(c.own) > 0 && len(c.own) < len(base.Values)
 	}
 	if err := c.measure(base.Values, o); err != nil {
-		c.reason = reason(err)
 		if errors.Is(err, ErrNoData) {
-			c.reason = cmp.Or(base.Unfit, other.Unfit, c.reason)
+			if len(base.Values) > 0 && len(other.Values) > 0 {
+				err = ErrNoSharedRound
+			}
+			c.reason = cmp.Or(base.Unfit, other.Unfit)
 		}
+		c.reason = cmp.Or(c.reason, reason(err))
 		return c
 	}
 	switch {

@@ -5,6 +5,7 @@ import "errors"
 // Why a statistic has no value. Results name them in the reason of a comparison.
 var (
 	ErrNoData         = errors.New("no data")
+	ErrNoSharedRound  = errors.New("no round in common with the baseline")
 	ErrTooFew         = errors.New("too few values")
 	ErrNotFinite      = errors.New("a value is not finite")
 	ErrNonPositive    = errors.New("a value is zero or negative, and has no logarithm")
