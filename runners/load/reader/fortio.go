@@ -59,13 +59,12 @@ type fortioResult struct {
 	HeaderSizes       *fortioHistogram
 	Exception         string `json:"exception"`
 
-	warmup  int64   // calls before; -1: not told
-	behind  float64 // share of the calls that began late, in percent; text alone
-	sockets bool    // SocketCount is told
+	warmup int64   // calls before; -1: not told
+	behind float64 // share of the calls that began late, in percent; text alone
 }
 
 func readFortioJSON(data []byte, span experiment.Span) (*result, error) {
-	f := fortioResult{warmup: -1, sockets: true}
+	f := fortioResult{warmup: -1}
 	if err := json.Unmarshal(data, &f); err != nil {
 		var syntax *json.SyntaxError
 		if errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &syntax) && syntax.Offset >= int64(len(data)) {
@@ -150,9 +149,12 @@ func (f *fortioResult) counts(out *result) {
 func (f *fortioResult) asked(out *result, calls int64) {
 	seconds := out.Window.Seconds()
 	resent := "a request whose reused connection gave no response was sent again, and is one call"
-	if connections := f.NumThreads * max(f.NumConnections, 1); f.sockets && f.SocketCount > 0 && f.SocketCount <= connections {
+	switch connections := f.NumThreads * max(f.NumConnections, 1); {
+	case f.DisableKeepAlive, 0 < f.SocketCount && f.SocketCount <= connections:
 		out.set("sent", float64(calls)/seconds)
-	} else {
+	case f.SocketCount <= 0: // every thread opens one: 0 is not told, as for TCP and gRPC
+		out.unknown("sent", "how many connections it opened is not told: "+resent)
+	default:
 		out.unknown("sent", resent)
 		out.warn("it opened %d connections for %d threads: %s; the target may have seen up to %d requests more, and timeouts among them are no errors here", f.SocketCount, f.NumThreads, resent, max(f.SocketCount-f.NumThreads, 0))
 	}
@@ -267,7 +269,7 @@ func (f *fortioResult) header(lines []string) {
 		f.behind, _ = number(m[1])
 	}
 	if m := firstMatch(lines, fortioSockets); m != nil {
-		f.SocketCount, f.NumThreads, f.sockets = count(m[1]), count(m[2]), true
+		f.SocketCount, f.NumThreads = count(m[1]), count(m[2])
 	}
 	for _, line := range lines {
 		if m := fortioCode.FindStringSubmatch(line); m != nil {

@@ -91,6 +91,19 @@ func TestFortioQuantiles(t *testing.T) {
 		out := mustRead(t, fortio(), fortioWith(t, func(all map[string]any) { all["SocketCount"] = 8 }), experiment.Span{})
 		wantValues(t, out, map[string]float64{"sent": 586 / 3.42325451})
 	})
+	t.Run("no number of connections", func(t *testing.T) {
+		out := mustRead(t, fortio(), fortioWith(t, func(all map[string]any) { all["SocketCount"] = 0 }), experiment.Span{})
+		wantUnknown(t, out, "sent", "is not told")
+		for _, n := range out.Notes {
+			if strings.Contains(n.Text, "connections") {
+				t.Errorf("a note of what is unknown: %s", n.Text)
+			}
+		}
+	})
+	t.Run("without keep-alive nothing is sent again", func(t *testing.T) {
+		out := mustRead(t, fortio(), fortioWith(t, func(all map[string]any) { all["SocketCount"], all["DisableKeepAlive"] = 0, true }), experiment.Span{})
+		wantValues(t, out, map[string]float64{"sent": 586 / 3.42325451})
+	})
 	t.Run("all calls failed", func(t *testing.T) {
 		out := mustRead(t, fortio(), fortioWith(t, func(all map[string]any) {
 			all["ErrorsDurationHistogram"] = all["DurationHistogram"]
