@@ -177,7 +177,7 @@ type LoadReader interface {
 // OutputReader reads what a load generator of others wrote. Implementations are pure.
 type OutputReader interface {
 	// ReadOutput reads r to its end. Where the output tells of each request, those that
-	// began outside the span are left out. One that was cut off wraps ErrIncomplete, and
+	// began outside the span are left out, but for responses inside it. One that was cut off wraps ErrIncomplete, and
 	// what was read of it is returned beside; one that is not of this tool is another
 	// error, which names what was found and what is read.
 	ReadOutput(r io.Reader, span Span) (LoadResult, error)

@@ -40,8 +40,8 @@ func (o *importOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.baseline, "baseline", "", "levels of the baseline, as a=x,b=y, where they are to be told")
 	fs.Var(&o.round, "round", "round of the first file, the next is of the next (default: the round after the last of the cell)")
 	fs.StringVar(&o.metric, "metric", "", "what the sweep is judged by from now on (default as it is, at first "+experiment.DefaultMetric+")")
-	fs.DurationVar(&o.skip, "skip", 0, "leave out what began in the first part, as 10s: a warm-up")
-	fs.DurationVar(&o.window, "window", 0, "leave out what began later than this after that, as 60s")
+	fs.DurationVar(&o.skip, "skip", 0, "leave out requests that began in the first part, as 10s: a warm-up; their responses that come later count")
+	fs.DurationVar(&o.window, "window", 0, "leave out requests that began later than this after that, as 60s, and responses that come after it")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "say what was understood; nothing is written and no database is needed")
 	fs.BoolVar(&o.replace, "replace", false, "supersede the run that stands for the same cell and round")
 	fs.BoolVar(&o.incomplete, "incomplete", false, "keep what was cut off, too, as an invalid run that counts for nothing")
@@ -59,7 +59,10 @@ A file is one run. Several files are one cell, in rounds one after another. The
 sweep grows call by call: cells, factors and levels come as they are named, and it
 is analysed anew each time. Round n of a cell is compared with round n of the
 baseline, so give one number to what was measured side by side. - reads standard
-input.`,
+input.
+
+A file is kept with its run as it is, with all that its tool wrote into it: the results
+of vegeta hold headers and bodies of responses.`,
 		Example: `  ceteris import --dry-run summary.json
   ceteris import --sweep week --cell baseline monday.json tuesday.json wednesday.json
   ceteris import --sweep week --cell log_level=off --round 2 --reader k6 tuesday-off.json`,

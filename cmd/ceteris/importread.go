@@ -90,8 +90,9 @@ func withoutPath(err error) error {
 	return err
 }
 
-// cut reads an output without what began before --skip or after --window. These count
-// from the first request, which is to be found first.
+// cut reads an output without the requests that began before --skip or after --window,
+// of which the first count where their responses come inside. Both run from the first
+// request, which is to be found first.
 func (o importOptions) cut(r experiment.OutputReader, data []byte) (experiment.LoadResult, error) {
 	whole, err := r.ReadOutput(bytes.NewReader(data), experiment.Span{})
 	if o.skip == 0 && o.window == 0 || err != nil {

@@ -10,7 +10,7 @@ CREATE TABLE imports (
     file      TEXT    NOT NULL,            -- as given on the command line; - is standard input
     sha256    TEXT    NOT NULL,            -- of its bytes, hex
     size      INTEGER NOT NULL CHECK (size >= 0), -- B
-    skip_ns   INTEGER NOT NULL CHECK (skip_ns >= 0), -- requests that began in the first so many ns are left out
+    skip_ns   INTEGER NOT NULL CHECK (skip_ns >= 0), -- requests that began in the first so many ns are left out, but for responses that came later
     window_ns INTEGER NOT NULL CHECK (window_ns >= 0) -- and those that began so many ns later; 0: none
 ) STRICT;
 CREATE INDEX imports_file ON imports (sha256);

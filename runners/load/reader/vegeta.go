@@ -137,6 +137,7 @@ func (r *vegetaRows) finish(cut error) (*result, error) {
 	r.pauses()
 	vegetaBodies(r.out, r.in, r.sent)
 	r.out.note("the results do not tell whether the attack came to its end: vegeta writes them as it goes")
+	r.out.note("the results hold headers and bodies of responses, and are kept as they are")
 	if lost := r.lost(); cut == nil && lost > 0 {
 		cut = incomplete("%d requests have no result: their numbers are missing", lost)
 	}

@@ -60,6 +60,9 @@ func TestVegetaAgainstTarget(t *testing.T) {
 			wantUnknown(t, out, "latency_p99", "counts from the real send")
 			wantUnknown(t, out, "bytes_received", "bodies alone")
 			wantUnknown(t, out, "response_bytes", "bodies alone")
+			if test.rows {
+				wantNote(t, out, experiment.SeverityNote, "hold headers and bodies of responses, and are kept as they are")
+			}
 			if test.rows != (len(out.Series) > 0) || test.rows != (len(out.Histograms) == 1) {
 				t.Errorf("%d points, %d histograms", len(out.Series), len(out.Histograms))
 			}
