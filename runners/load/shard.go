@@ -156,6 +156,7 @@ func (s *shard) done(kind int, intended, sent, end time.Duration, o outcome) {
 	for _, c := range c.list[:c.n] {
 		c.done(o)
 	}
+	s.wire(kind, sent, c, o.traffic)
 	at := s.at(end)
 	at.done++
 	s.shift(end, -1)
@@ -190,9 +191,9 @@ func (s *shard) unfinished(kind int, intended, sent, end time.Duration, t traffi
 			c.waiting++
 		}
 	}
-	c, _ = s.scopes(kind, end)
-	for _, c := range c.list[:c.n] {
-		c.traffic.add(t)
+	if sent != never {
+		c, _ = s.scopes(kind, end)
+		s.wire(kind, sent, c, t)
 	}
 	s.shift(end, -1)
 	tallies, n := s.tallies(kind, intended)
@@ -201,5 +202,18 @@ func (s *shard) unfinished(kind int, intended, sent, end time.Duration, t traffi
 		if sent != never {
 			t.service.Add(end - sent)
 		}
+	}
+}
+
+// wire enters what a request cost on the wire: its connection and its bytes when it was
+// sent, those of the response in the scopes of its end.
+func (s *shard) wire(kind int, sent time.Duration, atEnd scopes, t traffic) {
+	atSend, _ := s.scopes(kind, sent)
+	for _, c := range atSend.list[:atSend.n] {
+		c.connects += t.connects
+		c.written += t.written
+	}
+	for _, c := range atEnd.list[:atEnd.n] {
+		c.received += t.received
 	}
 }

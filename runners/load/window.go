@@ -20,7 +20,6 @@ type counts struct {
 }
 
 func (c *counts) done(o outcome) {
-	c.traffic.add(o.traffic)
 	if o.status > 0 {
 		c.statuses[o.status]++
 	}
