@@ -10,7 +10,7 @@ func MetricFamilies(metrics []string) []string {
 	for _, m := range metrics {
 		prefix := m
 		i := strings.LastIndexByte(m, '_') + 1
-		if _, is := quantiles()[m[i:]]; is || m[i:] == maximum {
+		if _, is := quantileByName(m[i:]); is {
 			prefix = m[:i]
 		}
 		if members[prefix] == nil {
@@ -18,9 +18,8 @@ func MetricFamilies(metrics []string) []string {
 		}
 		members[prefix] = append(members[prefix], strings.TrimPrefix(m, prefix))
 	}
-	all := len(quantiles()) + 1 // the maximum
 	for i, prefix := range prefixes {
-		if of := members[prefix]; len(of) < all {
+		if of := members[prefix]; len(of) < len(Quantiles()) {
 			prefixes[i] += strings.Join(of, "|")
 		} else {
 			prefixes[i] += "*"

@@ -174,7 +174,7 @@ type LoadResult struct {
 	Series       []SeriesPoint
 	Histograms   []Histogram
 	Statuses     map[string]int64  // responses completed in the window, by status
-	Errors       map[string]int64  // failures in the window, by kind: timeout, reset, refused, connect, tls, eof, protocol, oversized, status, body; other where Tool does not say which
+	Errors       map[string]int64  // failures in the window, by kind: FailureTimeout and its like
 	Window       time.Duration     // length of the measured window; of all measured phases together where the load declares any
 	Parts        []LoadPart        // the windows of the measured phases, in order, where the load declares any
 	Total        Totals            // over all phases

@@ -69,18 +69,11 @@ func requestMetrics() []Metric {
 	}
 }
 
-func quantiles() map[string]float64 {
-	return map[string]float64{"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
-}
-
 // The generator gives no other of the lateness than this quantile.
 const (
 	latenessPrefix   = "lateness_"
 	latenessQuantile = "p99"
 )
-
-// maximum stands in the place of a quantile. It needs no number of requests.
-const maximum = "max"
 
 // quantilePrefixes are the distributions of which quantiles are named, and what
 // they are.
@@ -144,10 +137,13 @@ func baseMetric(name string) (Metric, bool) {
 		}
 	}
 	for prefix, help := range quantilePrefixes() {
-		if q, ok := quantiles()[strings.TrimPrefix(name, prefix)]; ok && strings.HasPrefix(name, prefix) {
-			return Metric{Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Q: q, Help: help}, true
-		}
-		if name == prefix+maximum && prefix != latenessPrefix {
+		rest, ok := strings.CutPrefix(name, prefix)
+		q, known := quantileByName(rest)
+		switch {
+		case !ok || !known:
+		case q.Name != maximum:
+			return Metric{Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Q: q.Q, Help: help}, true
+		case prefix != latenessPrefix:
 			return Metric{Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "largest " + help}, true
 		}
 	}

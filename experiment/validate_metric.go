@@ -311,9 +311,8 @@ func (m *Matrix) observedRequests() (rest, quantile []string) {
 			quantile = append(quantile, prefix+latenessQuantile)
 			continue
 		}
-		quantile = append(quantile, prefix+maximum)
-		for q := range quantiles() {
-			quantile = append(quantile, prefix+q)
+		for _, q := range Quantiles() {
+			quantile = append(quantile, prefix+q.Name)
 		}
 	}
 	slices.Sort(quantile)

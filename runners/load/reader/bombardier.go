@@ -104,7 +104,7 @@ func (c *bombardierCounts) tell(out *result) {
 		}
 	}
 	if bad := c.done() - c.ok() - c.others; bad > 0 {
-		out.Errors[failStatus] = bad
+		out.Errors[experiment.FailureStatus] = bad
 	}
 	left := c.others
 	for _, e := range c.errors {
@@ -114,7 +114,7 @@ func (c *bombardierCounts) tell(out *result) {
 		}
 	}
 	if left > 0 {
-		out.Errors[failOther] += left
+		out.Errors[experiment.FailureOther] += left
 	}
 	done, failed := c.done(), c.done()-c.ok()
 	out.Total = experiment.Totals{Offered: done, Sent: done, OK: c.ok(), Failed: failed, Statuses: out.Statuses, Errors: out.Errors}
@@ -171,9 +171,9 @@ func (v *bombardierReport) times(out *result) {
 	} else {
 		out.unknown("offered", "a closed loop has no arrivals")
 	}
-	for _, q := range quantileNames() {
-		if us, told := v.Result.Latency.Percentiles[strings.TrimPrefix(q.name, "p")]; told && q.q < 0.999 {
-			set(q.name, us/1e6)
+	for _, q := range experiment.Quantiles() {
+		if us, told := v.Result.Latency.Percentiles[strings.TrimPrefix(q.Name, "p")]; told && q.Q < 0.999 {
+			set(q.Name, us/1e6)
 		}
 	}
 	set("max", v.Result.Latency.Max/1e6)

@@ -23,7 +23,7 @@ func TestBombardierAgainstTarget(t *testing.T) {
 		note     string
 	}{
 		{
-			file: "bombardier/results.json", hidden: 10, errors: map[string]int64{failStatus: 20},
+			file: "bombardier/results.json", hidden: 10, errors: map[string]int64{experiment.FailureStatus: 20},
 			values: map[string]float64{
 				"throughput": 980 / 1.241519078, "requests_done": 1000, "error_rate": 0.02, "bytes_sent": 62620 / 1.241519078,
 			},
@@ -34,39 +34,39 @@ func TestBombardierAgainstTarget(t *testing.T) {
 			severity: experiment.SeverityWarn, note: again + " (the longest took 0.504 s, and the timeout is 0.5 s; 62620 B were written for 1000 requests of one length, 62.62 B each)",
 		},
 		{
-			file: "bombardier/stdout.txt", hidden: 3, open: 1, errors: map[string]int64{failStatus: 8}, // timed out; at the end one was open
+			file: "bombardier/stdout.txt", hidden: 3, open: 1, errors: map[string]int64{experiment.FailureStatus: 8}, // timed out; at the end one was open
 			values:   map[string]float64{"throughput": 197.94 * 394 / 402},
 			mixed:    map[string]float64{"service_time_p99": 6.78e-3, "service_time_max": 0.50593},
 			unknown:  map[string]string{"latency_p50": "-r", "bytes_received": "sum"},
 			severity: experiment.SeverityNote, note: "sends a request again whose connection failed or timed out",
 		},
 		{
-			file: "bombardier/more/plain.json", hidden: 4, errors: map[string]int64{failStatus: 8},
+			file: "bombardier/more/plain.json", hidden: 4, errors: map[string]int64{experiment.FailureStatus: 8},
 			mixed:    map[string]float64{"service_time_max": 7.214e-3},
 			unknown:  map[string]string{"latency_p50": "without -l", "service_time_p99": "without -l"},
 			severity: experiment.SeverityWarn, note: again + " (25048 B",
 		},
 		{
-			file: "bombardier/more/post.json", hidden: 4, errors: map[string]int64{failStatus: 8},
+			file: "bombardier/more/post.json", hidden: 4, errors: map[string]int64{experiment.FailureStatus: 8},
 			severity: experiment.SeverityWarn, note: again,
 		},
 		{
-			file: "bombardier/more/intro.txt", hidden: 17, errors: map[string]int64{failStatus: 33},
+			file: "bombardier/more/intro.txt", hidden: 17, errors: map[string]int64{experiment.FailureStatus: 33},
 			unknown:  map[string]string{"service_time_p50": "without -l"},
 			severity: experiment.SeverityNote, note: "the text has no length of the run",
 		},
 		{
-			file: "bombardier/more/rate.json", hidden: 1, errors: map[string]int64{failStatus: 2},
+			file: "bombardier/more/rate.json", hidden: 1, errors: map[string]int64{experiment.FailureStatus: 2},
 			mixed:    map[string]float64{"service_time_p50": 2.308e-3},
 			unknown:  map[string]string{"latency_p50": "real send", "latency_max": "real send", "offered": "asked for"},
 			severity: experiment.SeverityNote, note: "fasthttp",
 		},
 		{
-			file: "bombardier/more/http1.json", errors: map[string]int64{failStatus: 8, failReset: 4},
+			file: "bombardier/more/http1.json", errors: map[string]int64{experiment.FailureStatus: 8, experiment.FailureReset: 4},
 			severity: experiment.SeverityWarn, note: "12 failures (4 without a response) of 400",
 		},
 		{
-			file: "bombardier/more/http1.txt", errors: map[string]int64{failStatus: 8, failReset: 4},
+			file: "bombardier/more/http1.txt", errors: map[string]int64{experiment.FailureStatus: 8, experiment.FailureReset: 4},
 			severity: experiment.SeverityWarn, note: "12 failures (4 without a response) of 400",
 		},
 	} {
@@ -74,7 +74,7 @@ func TestBombardierAgainstTarget(t *testing.T) {
 			truth := truthOf(t, c.file)
 			out := mustRead(t, bombardier(), reference(t, c.file), experiment.Span{})
 			wellFormed(t, out)
-			wantDone(t, out, truth.Statuses["200"], truth.Statuses["500"]+out.Errors[failReset])
+			wantDone(t, out, truth.Statuses["200"], truth.Statuses["500"]+out.Errors[experiment.FailureReset])
 			if diff := cmp.Diff(c.errors, out.Errors); diff != "" {
 				t.Error(diff)
 			}
@@ -121,7 +121,7 @@ func TestBombardierWarnsOfNoResponse(t *testing.T) {
 	text := strings.NewReplacer(`"others":0,`, `"others":30,"errors":[{"description":"dial tcp 127.0.0.1:1: connect: connection refused","count":25},{"description":"timeout","count":4}],`).Replace(reference(t, "bombardier/results.json"))
 	out := mustRead(t, bombardier(), text, experiment.Span{})
 	wantNote(t, out, experiment.SeverityWarn, "50 failures (30 without a response) of 1030")
-	if diff := cmp.Diff(map[string]int64{failStatus: 20, failRefused: 25, failTimeout: 4, failOther: 1}, out.Errors); diff != "" {
+	if diff := cmp.Diff(map[string]int64{experiment.FailureStatus: 20, experiment.FailureRefused: 25, experiment.FailureTimeout: 4, experiment.FailureOther: 1}, out.Errors); diff != "" {
 		t.Error(diff)
 	}
 }

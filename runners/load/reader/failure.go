@@ -1,46 +1,36 @@
 package reader
 
-import "strings"
+import (
+	"strings"
 
-// Kinds of failures, as in experiment.LoadResult.Errors.
-const (
-	failTimeout  = "timeout"
-	failReset    = "reset"
-	failRefused  = "refused"
-	failConnect  = "connect"
-	failEOF      = "eof"
-	failProtocol = "protocol"
-	failStatus   = "status"
-	failBody     = "body"
-	failTLS      = "tls"
-	failOther    = "other" // the tool does not say what it was, or nothing that is known here
+	"github.com/ceteris/ceteris/experiment"
 )
 
 // failureOfGo gives the kind of an error as Go's net/http words it.
 func failureOfGo(text string) string {
 	for _, one := range []struct{ has, kind string }{
-		{"deadline exceeded", failTimeout},
-		{"Client.Timeout", failTimeout},
-		{"imeout", failTimeout}, // i/o timeout, request timeout, Timeout was reached
-		{"connection refused", failRefused},
-		{"connection reset", failReset},
-		{"broken pipe", failReset},
-		{"EOF", failEOF},
-		{"server closed", failEOF},
-		{"connection broken", failEOF},
-		{"tls:", failTLS},
-		{"x509:", failTLS},
-		{"no such host", failConnect},
-		{"lookup ", failConnect},
-		{"dial ", failConnect},
-		{"malformed", failProtocol},
-		{"http:", failProtocol},
-		{"http2:", failProtocol},
-		{"net/http:", failProtocol},
+		{"deadline exceeded", experiment.FailureTimeout},
+		{"Client.Timeout", experiment.FailureTimeout},
+		{"imeout", experiment.FailureTimeout}, // i/o timeout, request timeout, Timeout was reached
+		{"connection refused", experiment.FailureRefused},
+		{"connection reset", experiment.FailureReset},
+		{"broken pipe", experiment.FailureReset},
+		{"EOF", experiment.FailureEOF},
+		{"server closed", experiment.FailureEOF},
+		{"connection broken", experiment.FailureEOF},
+		{"tls:", experiment.FailureTLS},
+		{"x509:", experiment.FailureTLS},
+		{"no such host", experiment.FailureConnect},
+		{"lookup ", experiment.FailureConnect},
+		{"dial ", experiment.FailureConnect},
+		{"malformed", experiment.FailureProtocol},
+		{"http:", experiment.FailureProtocol},
+		{"http2:", experiment.FailureProtocol},
+		{"net/http:", experiment.FailureProtocol},
 	} {
 		if strings.Contains(text, one.has) {
 			return one.kind
 		}
 	}
-	return failOther
+	return experiment.FailureOther
 }

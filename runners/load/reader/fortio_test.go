@@ -25,7 +25,7 @@ func TestFortio(t *testing.T) {
 			if diff := cmp.Diff(map[string]int64{"200": want.Statuses["200"] - 8, "500": want.Statuses["500"]}, out.Statuses); diff != "" {
 				t.Errorf("statuses, target and fortio:\n%s", diff)
 			}
-			if diff := cmp.Diff(map[string]int64{failStatus: 12}, out.Errors); diff != "" {
+			if diff := cmp.Diff(map[string]int64{experiment.FailureStatus: 12}, out.Errors); diff != "" {
 				t.Errorf("failures:\n%s", diff)
 			}
 			wantDone(t, out, 574, 12)
@@ -112,7 +112,7 @@ func TestFortioQuantiles(t *testing.T) {
 		wellFormed(t, out)
 		wantDone(t, out, 0, 586)
 		wantUnknown(t, out, "service_time_p50", "no such request")
-		if out.Errors[failOther] != 586 {
+		if out.Errors[experiment.FailureOther] != 586 {
 			t.Errorf("%v", out.Errors)
 		}
 	})

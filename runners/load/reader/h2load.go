@@ -105,7 +105,7 @@ func (c h2loadCounts) tell(out *result) {
 	cut, bad := c.cut(), c.done-c.succeeded
 	timeouts := min(c.timeout, cut)
 	out.Errors = map[string]int64{}
-	for kind, n := range map[string]int64{failStatus: bad, failTimeout: timeouts, failOther: cut - timeouts} {
+	for kind, n := range map[string]int64{experiment.FailureStatus: bad, experiment.FailureTimeout: timeouts, experiment.FailureOther: cut - timeouts} {
 		if n > 0 {
 			out.Errors[kind] = n
 		}
@@ -205,9 +205,9 @@ func h2loadRequest(line string) (row, error) {
 	one := row{begin: time.UnixMicro(begin), took: time.Duration(took) * time.Microsecond, received: notTold, sent: notTold}
 	switch {
 	case status <= 0:
-		one.failure = failOther
+		one.failure = experiment.FailureOther
 	case status < 200 || status > 399:
-		one.status, one.failure = int32(status), failStatus
+		one.status, one.failure = int32(status), experiment.FailureStatus
 	default:
 		one.status = int32(status)
 	}

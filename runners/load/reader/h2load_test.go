@@ -51,7 +51,7 @@ func TestH2loadTextAgainstTarget(t *testing.T) {
 			if done := out.Total.OK + out.Total.Failed; truth.Requests != done+c.left+c.warmup {
 				t.Errorf("the target saw %d requests; done are %d", truth.Requests, done)
 			}
-			if diff := cmp.Diff(map[string]int64{"2xx": out.Total.OK, "5xx": out.Errors[failStatus]}, out.Statuses); diff != "" {
+			if diff := cmp.Diff(map[string]int64{"2xx": out.Total.OK, "5xx": out.Errors[experiment.FailureStatus]}, out.Statuses); diff != "" {
 				t.Error(diff)
 			}
 			if d := out.Window - c.window; d > time.Microsecond || d < -time.Microsecond {
@@ -108,7 +108,7 @@ func TestH2loadLogLines(t *testing.T) {
 	}
 	out, err := read("1796055413985686\t200\t6364\n1796055413995686\t-1\t10\n1796055413996686\t404\t10\n1796055")
 	wantError(t, err, true, "cut off")
-	if diff := cmp.Diff(map[string]int64{failStatus: 1, failOther: 1}, out.Errors); diff != "" || out.Total.OK != 1 {
+	if diff := cmp.Diff(map[string]int64{experiment.FailureStatus: 1, experiment.FailureOther: 1}, out.Errors); diff != "" || out.Total.OK != 1 {
 		t.Errorf("%+v %s", out.Total, diff)
 	}
 	for text, want := range map[string]string{

@@ -146,7 +146,7 @@ func (s *heySummary) status(code string, n int64) {
 		return
 	}
 	s.bad += n
-	s.errors[failStatus] += n
+	s.errors[experiment.FailureStatus] += n
 }
 
 // times sets the quantiles. One that hey had too few responses for is 0.
@@ -156,9 +156,9 @@ func (s *heySummary) times(out *result) {
 		out.unknownAll("service_time_", "there is no such request")
 		return
 	}
-	for _, q := range quantileNames() {
-		if v := s.quantiles[q.name]; v > 0 {
-			out.set("service_time_"+q.name, v)
+	for _, q := range experiment.Quantiles() {
+		if v := s.quantiles[q.Name]; v > 0 {
+			out.set("service_time_"+q.Name, v)
 		}
 	}
 	if s.slowest > 0 {
@@ -243,7 +243,7 @@ func heyRow(fields []string, at map[string]int) (row, error) {
 	one.status = int32(status)
 	one.begin, one.took = time.Unix(0, 0).Add(offset), took
 	if one.status >= 400 {
-		one.failure = failStatus
+		one.failure = experiment.FailureStatus
 	}
 	return one, nil
 }

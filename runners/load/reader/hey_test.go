@@ -19,7 +19,7 @@ func TestHeySummary(t *testing.T) {
 	if diff := cmp.Diff(want.status(), out.Statuses); diff != "" {
 		t.Errorf("statuses, target and hey:\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]int64{failStatus: want.Statuses["500"], failTimeout: want.Statuses[held]}, out.Errors); diff != "" {
+	if diff := cmp.Diff(map[string]int64{experiment.FailureStatus: want.Statuses["500"], experiment.FailureTimeout: want.Statuses[held]}, out.Errors); diff != "" {
 		t.Errorf("failures, target and hey:\n%s", diff)
 	}
 	if out.Total.Sent != want.Requests {
@@ -78,7 +78,7 @@ func TestHeyTraps(t *testing.T) {
 		wellFormed(t, out)
 		wantDone(t, out, 0, 7)
 		wantUnknown(t, out, "service_time_p50", "no such request")
-		if out.Errors[failRefused] != 7 {
+		if out.Errors[experiment.FailureRefused] != 7 {
 			t.Errorf("%v", out.Errors)
 		}
 	})

@@ -72,9 +72,9 @@ func (s jmeterSample) row() row {
 	case out.status == 0:
 		out.failure, out.received, out.sent = failureOfJava(s.code+" "+s.message), notTold, notTold
 	case out.status < 400:
-		out.failure = failBody // an assertion of the plan
+		out.failure = experiment.FailureBody // an assertion of the plan
 	default:
-		out.failure = failStatus
+		out.failure = experiment.FailureStatus
 	}
 	return out
 }
@@ -204,34 +204,34 @@ func lacking(out *result, missing map[string]string) {
 // message.
 func failureOfJava(text string) string {
 	for _, one := range []struct{ has, kind string }{
-		{"Connection refused", failRefused},
-		{"ConnectTimeout", failConnect},
-		{"onnect timed out", failConnect},
-		{"Connection timed out", failConnect},
-		{"imeout", failTimeout}, // SocketTimeoutException, InterruptedIOException: timeout
-		{"timed out", failTimeout},
-		{"Connection reset", failReset},
-		{"roken pipe", failReset},
-		{"NoHttpResponse", failEOF},
-		{"ConnectionClosed", failEOF},
-		{"TruncatedChunk", failEOF},
-		{"EOFException", failEOF},
-		{"remature", failEOF}, // end of a content-length body
-		{"ocket closed", failEOF},
-		{"Unexpected end", failEOF},
-		{"SSL", failTLS},
-		{"UnknownHost", failConnect},
-		{"NoRouteToHost", failConnect},
-		{"ConnectException", failConnect},
-		{"BindException", failConnect},
-		{"Network is unreachable", failConnect},
-		{"MalformedChunk", failProtocol},
-		{"ProtocolException", failProtocol},
-		{"HttpException", failProtocol},
+		{"Connection refused", experiment.FailureRefused},
+		{"ConnectTimeout", experiment.FailureConnect},
+		{"onnect timed out", experiment.FailureConnect},
+		{"Connection timed out", experiment.FailureConnect},
+		{"imeout", experiment.FailureTimeout}, // SocketTimeoutException, InterruptedIOException: timeout
+		{"timed out", experiment.FailureTimeout},
+		{"Connection reset", experiment.FailureReset},
+		{"roken pipe", experiment.FailureReset},
+		{"NoHttpResponse", experiment.FailureEOF},
+		{"ConnectionClosed", experiment.FailureEOF},
+		{"TruncatedChunk", experiment.FailureEOF},
+		{"EOFException", experiment.FailureEOF},
+		{"remature", experiment.FailureEOF}, // end of a content-length body
+		{"ocket closed", experiment.FailureEOF},
+		{"Unexpected end", experiment.FailureEOF},
+		{"SSL", experiment.FailureTLS},
+		{"UnknownHost", experiment.FailureConnect},
+		{"NoRouteToHost", experiment.FailureConnect},
+		{"ConnectException", experiment.FailureConnect},
+		{"BindException", experiment.FailureConnect},
+		{"Network is unreachable", experiment.FailureConnect},
+		{"MalformedChunk", experiment.FailureProtocol},
+		{"ProtocolException", experiment.FailureProtocol},
+		{"HttpException", experiment.FailureProtocol},
 	} {
 		if strings.Contains(text, one.has) {
 			return one.kind
 		}
 	}
-	return failOther
+	return experiment.FailureOther
 }

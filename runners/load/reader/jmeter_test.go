@@ -38,9 +38,9 @@ func TestJMeterAgainstTheTarget(t *testing.T) {
 			if diff := cmp.Diff(statuses, out.Statuses); diff != "" {
 				t.Errorf("statuses, target and log:\n%s", diff)
 			}
-			failures := map[string]int64{failStatus: statuses["500"]}
+			failures := map[string]int64{experiment.FailureStatus: statuses["500"]}
 			if n := want.Statuses[held]; n > 0 {
-				failures[failTimeout] = n
+				failures[experiment.FailureTimeout] = n
 				wantUnknown(t, out, "bytes_received", "the length of an error")
 			}
 			if diff := cmp.Diff(failures, out.Errors); diff != "" {
@@ -66,7 +66,7 @@ func TestJMeterKilled(t *testing.T) {
 	if got := out.Total.Sent; got != int64(strings.Count(text, "\n")) || got >= seen.Requests {
 		t.Errorf("%d requests, the target saw %d", got, seen.Requests)
 	}
-	if out.Total.Errors[failTimeout] != seen.Statuses[held] {
+	if out.Total.Errors[experiment.FailureTimeout] != seen.Statuses[held] {
 		t.Errorf("%v, the target held %d", out.Total.Errors, seen.Statuses[held])
 	}
 }
@@ -209,23 +209,23 @@ func TestJMeterRefuses(t *testing.T) {
 
 func TestFailureOfJava(t *testing.T) {
 	for text, want := range map[string]string{
-		"java.net.SocketTimeoutException Non HTTP response message: Read timed out":                                     failTimeout,
-		"org.apache.http.conn.ConnectTimeoutException Connect to 10.0.0.1:80 failed: connect timed out":                 failConnect,
-		"org.apache.http.conn.HttpHostConnectException Connect to a:80 failed: Connection refused (Connection refused)": failRefused,
-		"java.net.SocketException Connection reset":                                                                     failReset,
-		"org.apache.http.NoHttpResponseException a:80 failed to respond":                                                failEOF,
-		"java.net.UnknownHostException a":                                                                               failConnect,
-		"javax.net.ssl.SSLHandshakeException PKIX path building failed":                                                 failTLS,
-		"org.apache.http.MalformedChunkCodingException Bad chunk header":                                                failProtocol,
-		"java.net.BindException Cannot assign requested address":                                                        failConnect,
-		"500": failOther,
+		"java.net.SocketTimeoutException Non HTTP response message: Read timed out":                                     experiment.FailureTimeout,
+		"org.apache.http.conn.ConnectTimeoutException Connect to 10.0.0.1:80 failed: connect timed out":                 experiment.FailureConnect,
+		"org.apache.http.conn.HttpHostConnectException Connect to a:80 failed: Connection refused (Connection refused)": experiment.FailureRefused,
+		"java.net.SocketException Connection reset":                                                                     experiment.FailureReset,
+		"org.apache.http.NoHttpResponseException a:80 failed to respond":                                                experiment.FailureEOF,
+		"java.net.UnknownHostException a":                                                                               experiment.FailureConnect,
+		"javax.net.ssl.SSLHandshakeException PKIX path building failed":                                                 experiment.FailureTLS,
+		"org.apache.http.MalformedChunkCodingException Bad chunk header":                                                experiment.FailureProtocol,
+		"java.net.BindException Cannot assign requested address":                                                        experiment.FailureConnect,
+		"500": experiment.FailureOther,
 	} {
 		if got := failureOfJava(text); got != want {
 			t.Errorf("%s is %s, want %s", text, got, want)
 		}
 	}
 	out := mustRead(t, jmeter(), jmeterHeader+"1796055360000,7,a,200,OK,t,false,1\n", experiment.Span{})
-	if out.Errors[failBody] != 1 {
+	if out.Errors[experiment.FailureBody] != 1 {
 		t.Errorf("a failed assertion is %v", out.Errors)
 	}
 }

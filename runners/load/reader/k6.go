@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ceteris/ceteris/experiment"
 )
 
 // k6 is k6 (measured: 2.2; the text as 0.26 to 2.x write it): samples as CSV and JSON,
@@ -47,23 +49,23 @@ func k6Failure(status int, code, text string) string {
 	n, err := strconv.Atoi(code)
 	switch {
 	case status > 0:
-		return failStatus
+		return experiment.FailureStatus
 	case err != nil, n == 1000: // no class of errors
 		return failureOfGo(text)
 	case n == 1050, n == 1211: // the response, the connection
-		return failTimeout
+		return experiment.FailureTimeout
 	case n == 1212:
-		return failRefused
+		return experiment.FailureRefused
 	case n == 1220, n == 1201: // broken pipe
-		return failReset
+		return experiment.FailureReset
 	case n >= 1100 && n < 1200, n >= 1210 && n < 1220: // DNS and forbidden hosts, dial
-		return failConnect
+		return experiment.FailureConnect
 	case n >= 1300 && n < 1400:
-		return failTLS
+		return experiment.FailureTLS
 	case n >= 1400 && n < 1600:
-		return failStatus
+		return experiment.FailureStatus
 	case n >= 1600 && n <= 1701: // HTTP/2, content
-		return failProtocol
+		return experiment.FailureProtocol
 	}
 	return failureOfGo(text) // 1010, 1200, 1202: not classified
 }

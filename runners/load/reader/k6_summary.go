@@ -142,17 +142,17 @@ func (s k6Summary) times(out *result, failed, requests int64, judged bool) {
 	if !apart {
 		values = s.metrics["http_req_duration"]
 	}
-	for _, q := range quantileNames() {
-		stat := map[string]string{"p50": "med", "p90": "p(90)", "p95": "p(95)", "p99": "p(99)", "p999": "p(99.9)", "max": "max"}[q.name]
+	for _, q := range experiment.Quantiles() {
+		stat := map[string]string{"p50": "med", "p90": "p(90)", "p95": "p(95)", "p99": "p(99)", "p999": "p(99.9)", "max": "max"}[q.Name]
 		v, ok := values[stat]
-		if !ok && q.name == "p50" {
+		if !ok && q.Name == "p50" {
 			v, ok = values["p(50)"]
 		}
 		if !ok {
-			out.unknown("service_time_"+q.name, "k6 tells "+stat+" only where summaryTrendStats asks for it")
+			out.unknown("service_time_"+q.Name, "k6 tells "+stat+" only where summaryTrendStats asks for it")
 			continue
 		}
-		out.set("service_time_"+q.name, v/1000)
+		out.set("service_time_"+q.Name, v/1000)
 	}
 	s.connections(out)
 	switch {

@@ -3,6 +3,8 @@ package reader
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ceteris/ceteris/experiment"
 )
 
 // mixedMost is the share of failures up to which quantiles over all outcomes stand for
@@ -27,9 +29,9 @@ func (r *result) mixed(others, done int64, what, apart string) {
 		why += ": " + apart + " tells them apart"
 	}
 	for _, prefix := range []string{"latency_", "service_time_"} {
-		for _, q := range quantileNames() {
-			if r.has(prefix + q.name) {
-				r.forget(prefix+q.name, why)
+		for _, q := range experiment.Quantiles() {
+			if r.has(prefix + q.Name) {
+				r.forget(prefix+q.Name, why)
 			}
 		}
 	}
@@ -42,10 +44,10 @@ func (r *result) mixed(others, done int64, what, apart string) {
 func (r *result) quantilesSet() []string {
 	var out []string
 	for _, prefix := range []string{"service_time_", "latency_"} {
-		for _, q := range quantileNames() {
-			v, told := r.value(prefix + q.name)
-			if same, both := r.value("service_time_" + q.name); told && (prefix == "service_time_" || !both || same != v) {
-				out = append(out, fmt.Sprintf("%s%s %.4g s", prefix, q.name, v))
+		for _, q := range experiment.Quantiles() {
+			v, told := r.value(prefix + q.Name)
+			if same, both := r.value("service_time_" + q.Name); told && (prefix == "service_time_" || !both || same != v) {
+				out = append(out, fmt.Sprintf("%s%s %.4g s", prefix, q.Name, v))
 			}
 		}
 	}

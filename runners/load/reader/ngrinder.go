@@ -253,7 +253,7 @@ func (t *ngrinderTest) totals() experiment.Totals {
 	ok, failed := wholeCount(t.tests), wholeCount(t.errors)
 	out := experiment.Totals{Offered: ok + failed, Sent: ok + failed, OK: ok, Failed: failed}
 	if failed > 0 {
-		out.Errors = map[string]int64{failOther: failed}
+		out.Errors = map[string]int64{experiment.FailureOther: failed}
 	}
 	return out
 }

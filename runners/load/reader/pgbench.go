@@ -105,7 +105,7 @@ func pgbenchText(lines []string, span experiment.Span) (*result, error) {
 	}
 	out.Errors = map[string]int64{}
 	if failed > 0 {
-		out.Errors[failOther] = failed
+		out.Errors[experiment.FailureOther] = failed
 	}
 	out.Total = experiment.Totals{Offered: ok + failed + skipped, Sent: ok + failed, Dropped: skipped, OK: ok, Failed: failed, Errors: out.Errors}
 	seconds := out.Window.Seconds()

@@ -129,7 +129,7 @@ func pgbenchRows(out *result, list []pgbenchLine, span experiment.Span) *rows {
 		case "skipped":
 			one.dropped = true
 		default:
-			one.failure = failOther
+			one.failure = experiment.FailureOther
 			r.untimed = true
 		}
 		r.add(one)

@@ -210,10 +210,10 @@ func (v *redisRun) tell(out *result, t redisTest, single bool) {
 		out.set(of("error_rate"), 0) // else it had ended
 	}
 	told := map[string]string{"p50": t.p50, "p95": t.p95, "p99": t.p99, "max": t.max}
-	for _, q := range quantileNames() {
-		if text := told[q.name]; text != "" {
-			out.set(of("latency_"+q.name), ms(text))
-			out.set(of("service_time_"+q.name), ms(text))
+	for _, q := range experiment.Quantiles() {
+		if text := told[q.Name]; text != "" {
+			out.set(of("latency_"+q.Name), ms(text))
+			out.set(of("service_time_"+q.Name), ms(text))
 		}
 	}
 	t.wholeMilliseconds(out, of)
@@ -261,14 +261,14 @@ func (t *redisTest) window(out *result, rate float64) {
 // that is exact enough.
 func (t *redisTest) wholeMilliseconds(out *result, of func(string) string) {
 	const exact = 50 // ms, where half a millisecond is 1%
-	for _, q := range quantileNames() {
+	for _, q := range experiment.Quantiles() {
 		for _, one := range t.whole {
-			if one.share < q.q {
+			if one.share < q.Q {
 				continue
 			}
-			if one.ms >= exact && !out.has(of("latency_"+q.name)) {
-				out.set(of("latency_"+q.name), (one.ms+0.5)/1e3)
-				out.set(of("service_time_"+q.name), (one.ms+0.5)/1e3)
+			if one.ms >= exact && !out.has(of("latency_"+q.Name)) {
+				out.set(of("latency_"+q.Name), (one.ms+0.5)/1e3)
+				out.set(of("service_time_"+q.Name), (one.ms+0.5)/1e3)
 			}
 			break
 		}

@@ -28,21 +28,11 @@ func metrics() []string {
 		"connects", "bytes_sent", "bytes_received", "response_bytes", "lateness_p99",
 	}
 	for _, prefix := range []string{"latency_", "service_time_", "failed_latency_"} {
-		for _, q := range quantileNames() {
-			out = append(out, prefix+q.name)
+		for _, q := range experiment.Quantiles() {
+			out = append(out, prefix+q.Name)
 		}
 	}
 	return out
-}
-
-// quantile is one of those that are told.
-type quantile struct {
-	name string
-	q    float64
-}
-
-func quantileNames() []quantile {
-	return []quantile{{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p999", 0.999}, {"max", 1}}
 }
 
 // set gives a metric its value, in its base unit. What is no number, or negative, is
@@ -63,8 +53,8 @@ func (r *result) unknown(metric, why string) { r.why[metric] = why }
 // unknownAll tells why none of the quantiles of a distribution (latency_) that were not
 // set are known.
 func (r *result) unknownAll(prefix, why string) {
-	for _, q := range quantileNames() {
-		r.unknown(prefix+q.name, why)
+	for _, q := range experiment.Quantiles() {
+		r.unknown(prefix+q.Name, why)
 	}
 }
 

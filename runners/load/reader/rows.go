@@ -350,8 +350,8 @@ func (c *reduced) distributions(out *result, r *rows, request string) error {
 			out.unknownAll(one.prefix, "there is no such request")
 			continue
 		}
-		for _, q := range quantileNames() {
-			out.set(one.prefix+q.name, one.d.Quantile(q.q))
+		for _, q := range experiment.Quantiles() {
+			out.set(one.prefix+q.Name, one.d.Quantile(q.Q))
 		}
 		h, err := one.d.Encode(experiment.PhaseMeasure, request, one.kind)
 		if err != nil {

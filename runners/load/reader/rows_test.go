@@ -20,7 +20,7 @@ func TestRowsWindow(t *testing.T) {
 				for second := range 30 {
 					one := row{begin: start.Add(time.Duration(second) * time.Second), took: time.Second, status: 200, request: fmt.Sprintf("r%d", user%2)}
 					if user == 9 {
-						one.status, one.failure = 500, failStatus
+						one.status, one.failure = 500, experiment.FailureStatus
 					}
 					r.add(one)
 				}
@@ -37,7 +37,7 @@ func TestRowsWindow(t *testing.T) {
 					t.Errorf("%s is %g, %v, and %g is wanted", metric, v, known, want)
 				}
 			}
-			if out.Statuses["200"] != 90 || out.Statuses["500"] != 10 || out.Errors[failStatus] != 10 || out.Total.Sent != 100 {
+			if out.Statuses["200"] != 90 || out.Statuses["500"] != 10 || out.Errors[experiment.FailureStatus] != 10 || out.Total.Sent != 100 {
 				t.Errorf("statuses %v, errors %v, %d sent", out.Statuses, out.Errors, out.Total.Sent)
 			}
 			done := 0.0

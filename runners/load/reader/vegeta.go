@@ -71,7 +71,7 @@ func (v *vegetaResult) failure() string {
 	case v.Code >= 200 && v.Code < 400:
 		return ""
 	case v.Code != 0:
-		return failStatus
+		return experiment.FailureStatus
 	default:
 		return failureOfGo(v.Error)
 	}

@@ -183,7 +183,7 @@ func (v *vegetaReport) statuses(out *result) (ok, mute int64, err error) {
 func (v *vegetaReport) failures(out *result, status, mute int64) {
 	out.Errors = map[string]int64{}
 	if status > 0 {
-		out.Errors[failStatus] = status
+		out.Errors[experiment.FailureStatus] = status
 	}
 	if mute == 0 {
 		return
@@ -199,7 +199,7 @@ func (v *vegetaReport) failures(out *result, status, mute int64) {
 		out.Errors[names[0]] = mute
 		return
 	}
-	out.Errors[failOther] = mute
+	out.Errors[experiment.FailureOther] = mute
 	out.note("%d requests had no response, and the report does not tell how many of which kind: %s", mute, strings.Join(names, ", "))
 }
 

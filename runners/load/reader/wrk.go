@@ -89,7 +89,7 @@ func (t *wrkText) counts(out *result, late int64) error {
 	bad := min(t.status+late, t.requests)
 	cut := t.connect + t.read + t.write
 	out.Errors = map[string]int64{}
-	for kind, n := range map[string]int64{failStatus: t.status, failTimeout: late, failConnect: t.connect, failOther: t.read + t.write} {
+	for kind, n := range map[string]int64{experiment.FailureStatus: t.status, experiment.FailureTimeout: late, experiment.FailureConnect: t.connect, experiment.FailureOther: t.read + t.write} {
 		if n > 0 {
 			out.Errors[kind] = n
 		}

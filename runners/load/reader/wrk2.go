@@ -115,9 +115,9 @@ func (s *wrk2Quantiles) line(line string) {
 }
 
 func (s *wrk2Quantiles) tell(out *result) {
-	for _, q := range quantileNames() {
-		if v, told := s.of[q.name]; told && !out.has(s.prefix+q.name) {
-			out.set(s.prefix+q.name, v)
+	for _, q := range experiment.Quantiles() {
+		if v, told := s.of[q.Name]; told && !out.has(s.prefix+q.Name) {
+			out.set(s.prefix+q.Name, v)
 		}
 	}
 }

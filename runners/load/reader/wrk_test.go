@@ -17,12 +17,12 @@ func TestWrkAgainstTarget(t *testing.T) {
 	wellFormed(t, out)
 	// Responses, and those above 399, are exact. Eight came after wrk's timeout of 1 s
 	// (they were held for 2 s); the last eight were held when it left, and are uncounted.
-	late := out.Errors[failTimeout]
+	late := out.Errors[experiment.FailureTimeout]
 	if got := truth.Statuses["200"] + truth.Statuses["500"]; got != out.Total.OK+out.Total.Failed || got != truth.Requests-truth.Statuses[held] {
 		t.Errorf("%d responses, and the target gave %d", out.Total.OK+out.Total.Failed, got)
 	}
 	wantDone(t, out, truth.Statuses["200"]-late, truth.Statuses["500"]+late)
-	if diff := cmp.Diff(map[string]int64{failStatus: 31, failTimeout: 8}, out.Errors); diff != "" {
+	if diff := cmp.Diff(map[string]int64{experiment.FailureStatus: 31, experiment.FailureTimeout: 8}, out.Errors); diff != "" {
 		t.Error(diff)
 	}
 	wantValues(t, out, map[string]float64{
