@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Goal is what the generator is to reach, and what was measured of it.
@@ -42,23 +43,22 @@ const (
 	bunchedRate   = 5000 // 1/s at which bunching is a goal
 )
 
-// goals judges what was measured, by medians.
-func goals(o Outcome) []Goal {
+// notMeasured stands in the place of what was measured where a peer was missing, or lost.
+const notMeasured = "not measured"
+
+// goals judges what was asked for by what was measured, by medians. A goal of which
+// nothing was measured is not met.
+func goals(o Outcome, asked options) []Goal {
 	out := []Goal{{
 		Name: "target", Want: fmt.Sprintf("carries at least %d/s on its core", targetRate),
 		Measured: fmt.Sprintf("%.0f/s by its processor time, %.0f/s served", o.Target.OnCPU, o.Target.Rate), Met: o.Target.OnCPU >= targetRate,
 	}}
-	for _, c := range o.Closed {
-		if ratio, ok := least(c.Peer); ok {
-			out = append(out, Goal{
-				Name: "closed, requests by processor time", Want: fmt.Sprintf("at least %g of %s", ratio, c.Peer),
-				Measured: c.Ratio.String(), Met: c.Ratio.Median >= ratio,
-			})
-		}
+	if slices.Contains(asked.modes, modeClosed) {
+		out = append(out, closedGoals(o.Closed, asked)...)
 	}
 	if o.Open != nil {
-		out = append(out, costGoals(o.Open.Costs)...)
-		out = append(out, paceGoals(o.Open.Paces)...)
+		out = append(out, costGoals(o.Open.Costs, asked)...)
+		out = append(out, paceGoals(o.Open.Paces, asked)...)
 	}
 	if o.Stall != nil {
 		out = append(out, stallGoals(*o.Stall)...)
@@ -69,40 +69,75 @@ func goals(o Outcome) []Goal {
 	return out
 }
 
-func costGoals(costs []Comparison) []Goal {
+func closedGoals(all []Comparison, asked options) []Goal {
 	var out []Goal
-	for _, c := range costs {
-		if c.Peer == reference && isCostRate(c.Rate) {
-			out = append(out, Goal{
-				Name: fmt.Sprintf("open at %d/s, requests by processor time", c.Rate), Want: fmt.Sprintf("at least %d of %s", openRatio, c.Peer),
-				Measured: c.Ratio.String(), Met: c.Ratio.Median >= openRatio,
-			})
+	for _, t := range peers() {
+		ratio, wanted := least(t.name)
+		if !wanted || !asked.compares(t.name) {
+			continue
 		}
-		if c.Peer == reference && c.Late != nil {
-			out = append(out, Goal{
-				Name: fmt.Sprintf("open at %d/s, lateness p99", c.Rate), Want: fmt.Sprintf("never above %g of %s's", lateShare, c.Peer),
-				Measured: c.Late.format("%.3f"), Met: c.Late.Max <= lateShare,
-			})
+		g := Goal{Name: "closed, requests by processor time", Want: fmt.Sprintf("at least %g of %s", ratio, t.name), Measured: notMeasured}
+		if c, ok := comparison(all, t.name, 0); ok {
+			g.Measured, g.Met = c.Ratio.String(), c.Ratio.Median >= ratio
 		}
+		out = append(out, g)
 	}
 	return out
 }
 
-func paceGoals(paces []Pace) []Goal {
+// comparison finds the one with a peer at a rate, if it was made.
+func comparison(all []Comparison, peer string, rate int) (Comparison, bool) {
+	i := slices.IndexFunc(all, func(c Comparison) bool { return c.Peer == peer && c.Rate == rate })
+	if i < 0 {
+		return Comparison{}, false
+	}
+	return all[i], true
+}
+
+func costGoals(costs []Comparison, asked options) []Goal {
+	if !asked.compares(reference) {
+		return nil
+	}
 	var out []Goal
-	for _, p := range paces {
-		if p.Tool != ours {
-			continue
+	for _, rate := range asked.rates {
+		c, ok := comparison(costs, reference, rate)
+		if isCostRate(rate) {
+			g := Goal{Name: fmt.Sprintf("open at %d/s, requests by processor time", rate), Want: fmt.Sprintf("at least %d of %s", openRatio, reference), Measured: notMeasured}
+			if ok {
+				g.Measured, g.Met = c.Ratio.String(), c.Ratio.Median >= openRatio
+			}
+			out = append(out, g)
 		}
-		at := fmt.Sprintf("open at %d/s, ", p.Rate)
-		out = append(
-			out,
-			Goal{Name: at + "achieved by offered", Want: fmt.Sprintf("at least %g", leastAchieved), Measured: p.Achieved.exact(), Met: p.Achieved.Min >= leastAchieved},
-			Goal{Name: at + "lateness p99", Want: fmt.Sprintf("at most %s", milliseconds(mostLateness)), Measured: p.Lateness.milliseconds(), Met: p.Lateness.Median <= mostLateness},
-		)
-		if p.Rate == bunchedRate {
-			out = append(out, Goal{Name: at + "share bunched", Want: fmt.Sprintf("at most %g", mostBunched), Measured: p.Bunched.String(), Met: p.Bunched.Median <= mostBunched})
+		g := Goal{Name: fmt.Sprintf("open at %d/s, lateness p99", rate), Want: fmt.Sprintf("never above %g of %s's", lateShare, reference), Measured: notMeasured}
+		if ok && c.Late != nil {
+			g.Measured, g.Met = c.Late.format("%.3f"), c.Late.Max <= lateShare
 		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// paceGoals judges how ours kept each rate. It was not measured where all peers of its
+// pairs were lost.
+func paceGoals(paces []Pace, asked options) []Goal {
+	var out []Goal
+	for _, rate := range asked.rates {
+		at := fmt.Sprintf("open at %d/s, ", rate)
+		all := []Goal{
+			{Name: at + "achieved by offered", Want: fmt.Sprintf("at least %g", leastAchieved), Measured: notMeasured},
+			{Name: at + "lateness p99", Want: fmt.Sprintf("at most %s", milliseconds(mostLateness)), Measured: notMeasured},
+			{Name: at + "share bunched", Want: fmt.Sprintf("at most %g", mostBunched), Measured: notMeasured},
+		}
+		if i := slices.IndexFunc(paces, func(p Pace) bool { return p.Tool == ours && p.Rate == rate }); i >= 0 {
+			p := paces[i]
+			all[0].Measured, all[0].Met = p.Achieved.exact(), p.Achieved.Min >= leastAchieved
+			all[1].Measured, all[1].Met = p.Lateness.milliseconds(), p.Lateness.Median <= mostLateness
+			all[2].Measured, all[2].Met = p.Bunched.String(), p.Bunched.Median <= mostBunched
+		}
+		if rate != bunchedRate {
+			all = all[:2]
+		}
+		out = append(out, all...)
 	}
 	return out
 }

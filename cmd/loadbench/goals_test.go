@@ -40,16 +40,16 @@ func TestCompareWithinPairs(t *testing.T) {
 // outcome is one in which every goal is met, on its bound where it has one.
 func outcome() Outcome {
 	at := func(v float64) spread { return spread{4, v, v, v} }
-	late := at(0.1)
 	truth := Told{"p50": 0.01, "p99": 0.92, "p999": 1, "max": 1.01}
 	return Outcome{
 		Target: Capacity{Rate: 50_000, OnCPU: 60_000},
-		Closed: []Comparison{{Peer: "wrk", Ratio: at(0.9)}, {Peer: "h2load", Ratio: at(0.1)}, {Peer: "hey", Ratio: at(1.1)}, {Peer: "vegeta", Ratio: at(3)}, {Peer: "k6", Ratio: at(6)}},
+		Closed: []Comparison{{Peer: "wrk", Ratio: at(0.9)}, {Peer: "h2load", Ratio: at(0.1)}, {Peer: "fortio", Ratio: at(1.1)}, {Peer: "bombardier", Ratio: at(1.1)}, {Peer: "hey", Ratio: at(1.1)}, {Peer: "vegeta", Ratio: at(3)}, {Peer: "k6", Ratio: at(6)}},
 		Open: &Open{
-			Costs: []Comparison{{Peer: "vegeta", Rate: 5000, Ratio: at(2), Late: &late}, {Peer: "vegeta", Rate: 1000, Ratio: at(1)}, {Peer: "fortio", Rate: 5000, Ratio: at(0.4)}},
+			Costs: []Comparison{{Peer: "vegeta", Rate: 5000, Ratio: at(2), Late: new(at(0.1))}, {Peer: "vegeta", Rate: 1000, Ratio: at(1), Late: new(at(0.1))}, {Peer: "vegeta", Rate: 20000, Ratio: at(2), Late: new(at(0.1))}, {Peer: "fortio", Rate: 5000, Ratio: at(0.4)}},
 			Paces: []Pace{
 				{Tool: ours, Rate: 5000, Achieved: at(0.999), Lateness: at(0.0005), Bunched: at(0.2)},
 				{Tool: "vegeta", Rate: 5000, Achieved: at(0.9), Lateness: at(0.005), Bunched: at(0.9)},
+				{Tool: ours, Rate: 1000, Achieved: at(1), Lateness: at(0.0001)},
 				{Tool: ours, Rate: 20000, Achieved: at(1), Lateness: at(0.0001), Bunched: at(0.9)},
 			},
 		},
@@ -71,9 +71,12 @@ func outcome() Outcome {
 	}
 }
 
+// all is what the command line asks for by itself.
+func all() options { return options{modes: modes(), rates: []int{1000, 5000, 20000}} }
+
 func missed(o Outcome) []string {
 	var out []string
-	for _, g := range goals(o) {
+	for _, g := range goals(o, all()) {
 		if !g.Met {
 			out = append(out, g.Name+": "+g.Want)
 		}
@@ -91,9 +94,9 @@ func TestGoals(t *testing.T) {
 	}{
 		"a slow target":                 {func(o *Outcome) { o.Target.OnCPU-- }, []string{"target: carries at least 60000/s on its core"}},
 		"dearer than wrk":               {func(o *Outcome) { o.Closed[0].Ratio.Median = 0.89 }, []string{"closed, requests by processor time: at least 0.9 of wrk"}},
-		"as dear as hey":                {func(o *Outcome) { o.Closed[2].Ratio.Median = 1 }, []string{"closed, requests by processor time: at least 1.1 of hey"}},
+		"as dear as hey":                {func(o *Outcome) { o.Closed[4].Ratio.Median = 1 }, []string{"closed, requests by processor time: at least 1.1 of hey"}},
 		"over half of vegeta":           {func(o *Outcome) { o.Open.Costs[0].Ratio.Median = 1.9 }, []string{"open at 5000/s, requests by processor time: at least 2 of vegeta"}},
-		"one repetition too slow":       {func(o *Outcome) { o.Open.Paces[2].Achieved.Min = 0.99 }, []string{"open at 20000/s, achieved by offered: at least 0.999"}},
+		"one repetition too slow":       {func(o *Outcome) { o.Open.Paces[3].Achieved.Min = 0.99 }, []string{"open at 20000/s, achieved by offered: at least 0.999"}},
 		"late":                          {func(o *Outcome) { o.Open.Paces[0].Lateness.Median = 0.0006 }, []string{"open at 5000/s, lateness p99: at most 0.5 ms"}},
 		"once nearly as late as vegeta": {func(o *Outcome) { o.Open.Costs[0].Late.Max = 0.2 }, []string{"open at 5000/s, lateness p99: never above 0.1 of vegeta's"}},
 		"bunched":                       {func(o *Outcome) { o.Open.Paces[0].Bunched.Median = 0.3 }, []string{"open at 5000/s, share bunched: at most 0.2"}},
@@ -114,6 +117,43 @@ func TestGoals(t *testing.T) {
 	}
 }
 
+// What was asked for and is not there is no success.
+func TestGoalsNotMeasured(t *testing.T) {
+	for name, tt := range map[string]struct {
+		asked options
+		want  []string
+	}{
+		"no peers": {options{modes: []string{modeClosed, modeOpen}, rates: []int{5000}}, []string{
+			"closed, requests by processor time: at least 0.9 of wrk", "closed, requests by processor time: at least 1.1 of fortio",
+			"closed, requests by processor time: at least 1.1 of bombardier", "closed, requests by processor time: at least 1.1 of hey",
+			"closed, requests by processor time: at least 3 of vegeta", "closed, requests by processor time: at least 6 of k6",
+			"open at 5000/s, requests by processor time: at least 2 of vegeta", "open at 5000/s, lateness p99: never above 0.1 of vegeta's",
+			"open at 5000/s, achieved by offered: at least 0.999", "open at 5000/s, lateness p99: at most 0.5 ms", "open at 5000/s, share bunched: at most 0.2",
+		}},
+		"one of them":            {options{modes: []string{modeClosed, modeOpen}, only: []string{"hey"}}, []string{"closed, requests by processor time: at least 1.1 of hey"}},
+		"not its mode":           {options{modes: []string{modeOpen}}, nil},
+		"a peer that is no goal": {options{modes: []string{modeClosed}, only: []string{"wrk2"}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			o := Outcome{Target: Capacity{OnCPU: targetRate}, Open: &Open{}}
+			for _, g := range goals(o, tt.asked)[1:] {
+				if g.Met || g.Measured != "not measured" {
+					t.Errorf("%+v", g)
+				}
+				got = append(got, g.Name+": "+g.Want)
+			}
+			if d := cmp.Diff(got, tt.want); d != "" {
+				t.Errorf("(-got +want):\n%s", d)
+			}
+		})
+	}
+	text := goalTable([]Goal{{Name: "a", Measured: notMeasured}}).RenderMarkdown()
+	if !strings.Contains(text, "| not measured | - |") {
+		t.Error(text)
+	}
+}
+
 func TestCompareLateness(t *testing.T) {
 	late := func(by time.Duration) sample {
 		s := used("", 3, time.Second)
@@ -128,9 +168,9 @@ func TestCompareLateness(t *testing.T) {
 
 func TestPrint(t *testing.T) {
 	o := outcome()
-	o.Goals = goals(o)
+	o.Goals = goals(o, all())
 	for format, want := range map[string][]string{
-		"text": {"│ 5000 │ vegeta │ 2.00 (2.00 to 2.00, n=4)", "│ hey     │", "unknown", "Goals"},
+		"text": {"│ 5000  │ vegeta │ 2.00 (2.00 to 2.00, n=4)", "│ hey     │", "unknown", "Goals"},
 		"md":   {"| - | wrk | 0.90 (0.90 to 0.90, n=4) |", "| 20000 | loadgen | 1.0000 (1.0000 to 1.0000, n=4) | 0.1 (0.1 to 0.1, n=4) ms | - |", "| target | carries at least 60000/s on its core | 60000/s by its processor time, 50000/s served | met |"},
 	} {
 		t.Run(format, func(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -19,10 +18,7 @@ import (
 // which are missing: with apt-get as root, and Go modules into the cache. What cannot be
 // had is told and left out.
 func (b *bench) install(ctx context.Context) error {
-	wanted := peers()
-	if len(b.only) > 0 {
-		wanted = slices.DeleteFunc(wanted, func(t *tool) bool { return !slices.Contains(b.only, t.name) })
-	}
+	wanted := having(peers(), func(t *tool) bool { return b.compares(t.name) })
 	if b.get {
 		b.installPackages(ctx, wanted)
 	}

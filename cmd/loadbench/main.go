@@ -23,7 +23,8 @@
 // first request). A host that does other things at the same time measures those.
 //
 // What is not done: other hosts, TLS, HTTP/2, any system but Linux. Exit codes: 0
-// measured, 1 it was impossible, or with -check a goal was missed, 2 usage.
+// measured, 1 it was impossible, or with -check a goal was missed or, for want of a
+// peer, not measured, 2 usage.
 package main
 
 import (

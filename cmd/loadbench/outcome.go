@@ -74,7 +74,7 @@ func measure(ctx context.Context, o options, log io.Writer) (Outcome, error) {
 		return out, err
 	}
 	out.Host, err = noise(before)
-	out.Goals = goals(out)
+	out.Goals = goals(out, o)
 	return out, err
 }
 

@@ -141,8 +141,11 @@ func goalTable(goals []Goal) table.Writer {
 	t := newTable("Goals", "what", "goal", "measured", "")
 	for _, g := range goals {
 		verdict := "missed"
-		if g.Met {
+		switch {
+		case g.Met:
 			verdict = "met"
+		case g.Measured == notMeasured:
+			verdict = "-"
 		}
 		t.AppendRow(table.Row{g.Name, g.Want, g.Measured, verdict})
 	}
