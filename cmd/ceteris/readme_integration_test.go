@@ -14,8 +14,8 @@ import (
 	"github.com/ceteris/ceteris/experiment/matrixfile"
 )
 
-// The commands of README.md, in a copy of the tree, as they stand there. The one
-// that runs the tests would come back here.
+// The commands of README.md, in a copy of the tree, as they stand there; the windows of
+// their matrix are shorter in the copy. The one that runs the tests would come back here.
 func TestReadmeCommands(t *testing.T) {
 	if _, err := exec.LookPath("sqlite3"); err != nil {
 		if os.Getenv("CETERIS_REQUIRE_DOCKER") == "1" {
@@ -24,6 +24,8 @@ func TestReadmeCommands(t *testing.T) {
 		t.Skipf("README.md asks the database with sqlite3: %v", err)
 	}
 	tree := copyTree(t)
+	quickstart := filepath.Join(tree, "matrices", "quickstart.yaml")
+	briefer(t, quickstart)
 	var outputs []string
 	for _, block := range shellBlocks(readme(t)) {
 		if strings.HasPrefix(block, "go test ") {
@@ -31,7 +33,7 @@ func TestReadmeCommands(t *testing.T) {
 		}
 		outputs = append(outputs, shell(t, tree, block))
 	}
-	m, err := matrixfile.Load(filepath.Join(tree, "matrices", "quickstart.yaml"))
+	m, err := matrixfile.Load(quickstart)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +92,22 @@ func copyTree(t *testing.T) string {
 		}
 	}
 	return tree
+}
+
+// briefer shortens the warm-up and the window of a matrix.
+func briefer(t *testing.T, file string) {
+	t.Helper()
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	brief := strings.NewReplacer("warmup: 1s", "warmup: 500ms", "measure: 4s", "measure: 1500ms").Replace(string(whole))
+	if brief == string(whole) {
+		t.Fatalf("%s has no such windows to be shortened", file)
+	}
+	if err := os.WriteFile(file, []byte(brief), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // shell runs a block in the tree, with a state of its own, and gives its standard
