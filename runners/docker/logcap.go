@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -52,6 +53,30 @@ func (p *proc) checkRotated(ctx context.Context, from time.Time) error {
 		return errRotated
 	}
 	return nil
+}
+
+// leastRotated is how much is still there of a log of which a file was dropped.
+const leastRotated = logFile * (logFiles - 1)
+
+// errHeadGone says that what is left of an output may be no more than its end.
+var errHeadGone = fmt.Errorf("it fills %d MiB of the engine's log and more, and the engine may have dropped the first of it: let it write to a file, and name that as output", leastRotated>>20)
+
+// diskSize sums up how long at most what is written to it is as the engine writes it,
+// where each call is one message.
+type diskSize int64
+
+func (d *diskSize) Write(b []byte) (int, error) {
+	n := len(b) + 128
+	for _, c := range b {
+		switch {
+		case c == '"' || c == '\\' || c == '\n' || c == '\r':
+			n++
+		case c < ' ' || c == '<' || c == '>' || c == '&' || c >= 0x80:
+			n += 5
+		}
+	}
+	*d += diskSize(n)
+	return len(b), nil
 }
 
 // mostOnDisk is how long a log may be as the engine writes it: JSON, with up to six

@@ -3,6 +3,8 @@
 package docker
 
 import (
+	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -38,5 +40,34 @@ func TestEndsOfALog(t *testing.T) {
 		if !strings.HasPrefix(whole, "first\n000001\n") || !strings.HasSuffix(whole, "\n300000\nlast\n") || cut && int64(len(got.Tail)) != most {
 			t.Errorf("%d bytes of each end: %.20q ... %.20q", most, whole, whole[len(whole)-20:])
 		}
+	}
+}
+
+// An output of which the engine dropped the first is never taken for whole. A NUL takes
+// six bytes of its log.
+func TestOutputLongerThanTheLog(t *testing.T) {
+	s := experiment.Service{
+		Name: "talker", Image: "debian:bookworm-slim",
+		Command: []experiment.Template{experiment.Literal("sh"), experiment.Literal("-c"), experiment.Literal("echo first; head -c 185000000 /dev/zero")},
+	}
+	_, e := openEnv(t, s)
+	p, err := e.Launch(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(t.Context()); err != nil { // as for the output of a load generator of others
+		t.Fatal(err)
+	}
+	r, err := p.Logs(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	begin := make([]byte, len("first"))
+	if _, err := io.ReadFull(r, begin); err != nil || string(begin) == "first" {
+		t.Fatalf("it begins with %q, %v: nothing was dropped", begin, err)
+	}
+	if n, err := io.Copy(io.Discard, r); !errors.Is(err, errHeadGone) {
+		t.Errorf("read %d bytes, %v", n, err)
 	}
 }

@@ -83,7 +83,8 @@ func (p *proc) copyLogs(ctx context.Context, stdout, stderr io.Writer, o client.
 
 // follow copies standard output until the container has ended. The engine's
 // stream may break off, or end before its last lines: so it is taken up again,
-// and after the end the whole is read once more for what is missing.
+// and after the end the whole is read once more for what is missing. It fails where
+// the first of it may be gone by then.
 func (p *proc) follow(ctx context.Context, w io.Writer) error {
 	const mostFaults = 3
 	out := &resumed{w: w}
@@ -91,12 +92,15 @@ func (p *proc) follow(ctx context.Context, w io.Writer) error {
 		_, ended, _ := p.end()
 		out.seen = 0
 		before := out.sent
-		err := p.copyLogs(ctx, out, io.Discard, client.ContainerLogsOptions{ShowStdout: true, Follow: !ended})
+		var kept diskSize
+		err := p.copyLogs(ctx, io.MultiWriter(&kept, out), &kept, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: ended, Follow: !ended})
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, io.ErrClosedPipe):
 			return err // nobody reads
+		case ended && err == nil && int64(kept) >= leastRotated:
+			return errHeadGone
 		case ended && err == nil:
 			return nil
 		case err != nil && out.sent == before:
