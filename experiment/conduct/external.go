@@ -184,7 +184,7 @@ func (r *oneRun) readOutput(ctx context.Context, proc experiment.Proc, span expe
 	} else {
 		result, err = taken(x, whole)
 	}
-	if _, rest := io.Copy(io.Discard, whole); rest != nil {
+	if _, rest := io.Copy(io.Discard, whole); rest != nil && !errors.Is(err, rest) {
 		err = errors.Join(err, fmt.Errorf("read the output: %w", rest))
 	}
 	if ends := kept.ends(); ends.Full > 0 {

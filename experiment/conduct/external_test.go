@@ -318,6 +318,22 @@ func TestExternalEnds(t *testing.T) {
 	}
 }
 
+// An output of which the runner says that a part is gone is no result, whatever the rest
+// may be taken for.
+func TestExternalOutputIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := driven(t, `image: "wrk:1", reader: wrk`)
+		rec := s.record()
+		s.through(&tap{broken: errors.New("the head is gone")})
+		s.generates(fake.Behaviour{Exit: &fake.Exit{After: time.Second}, Stdout: "rate 50"})
+		s.mustConduct()
+		s.wantStates(map[string]int{"failed:infrastructure (the load generator ended with 0: the head is gone; it said: rate 50)": 4})
+		if v, ok := rec.outcomes[0].Observed("throughput"); ok {
+			t.Errorf("throughput is %g", v)
+		}
+	})
+}
+
 // Values are taken out of what no reader knows.
 func TestExtract(t *testing.T) {
 	for _, tc := range []struct {

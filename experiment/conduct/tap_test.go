@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"testing/iotest"
 	"time"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -18,6 +19,7 @@ type tap struct {
 	images func(experiment.Images)         // changes them
 	saved  func() error                    // after volumes were saved
 	asked  func(what string) time.Duration // "usage app", "exec app", one call at a time; how long it takes
+	broken error                           // what ends the output of a generator
 	mu     sync.Mutex
 }
 
@@ -91,6 +93,17 @@ type tappedProc struct {
 func (p tappedProc) Usage(ctx context.Context) (experiment.Usage, error) {
 	p.of.told("usage " + p.name)
 	return p.Proc.Usage(ctx)
+}
+
+func (p tappedProc) Logs(ctx context.Context, follow bool) (io.ReadCloser, error) {
+	r, err := p.Proc.Logs(ctx, follow)
+	if err != nil || p.of.broken == nil || !follow {
+		return r, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(r, iotest.ErrReader(p.of.broken)), r}, nil
 }
 
 func (p tappedProc) Exec(ctx context.Context, argv []string) (experiment.ExecResult, error) {
