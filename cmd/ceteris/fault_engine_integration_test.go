@@ -35,6 +35,7 @@ func newEngineCampaign(t *testing.T, rounds int) (*campaign, *ownEngine) {
 // TestEngineGoneAndBack takes the engine away again and again: ceteris says so, waits,
 // removes what was left, and repeats what was lost.
 func TestEngineGoneAndBack(t *testing.T) {
+	t.Parallel() // most of the time goes by in waiting
 	faults := []struct {
 		name  string
 		inRun bool
@@ -81,6 +82,7 @@ func TestEngineGoneAndBack(t *testing.T) {
 
 // TestEngineGoneForGood: who does not want to wait says so, and goes on another day.
 func TestEngineGoneForGood(t *testing.T) {
+	t.Parallel() // most of the time goes by in waiting
 	k, e := newEngineCampaign(t, 1)
 	c := k.begin()
 	k.awaits(c, "a run", func() bool {

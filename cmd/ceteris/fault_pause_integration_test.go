@@ -15,6 +15,7 @@ import (
 // TestConductorPaused stops ceteris for five seconds in a window: that run is invalid,
 // is said to be, and is tried once more.
 func TestConductorPaused(t *testing.T) {
+	t.Parallel() // most of the time goes by in waiting
 	k := newCampaign(t, program(t), experiment.RunnerProcess)
 	k.takes("pause.yaml", 2, 1)
 	c := k.begin()

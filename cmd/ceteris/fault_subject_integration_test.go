@@ -21,7 +21,10 @@ import (
 // bothRunners runs a test over processes and over containers.
 func bothRunners(t *testing.T, f func(*testing.T, *campaign)) {
 	for _, runner := range []string{experiment.RunnerProcess, experiment.RunnerDocker} {
-		t.Run(runner, func(t *testing.T) { f(t, newCampaign(t, program(t), runner)) })
+		t.Run(runner, func(t *testing.T) {
+			t.Parallel() // most of the time goes by in waiting
+			f(t, newCampaign(t, program(t), runner))
+		})
 	}
 }
 
@@ -29,6 +32,7 @@ func bothRunners(t *testing.T, f func(*testing.T, *campaign)) {
 // or leaves a hundred daemons behind is a result of its cell; the sweep ends by itself,
 // and nothing of it stays.
 func TestSubjectsThatMisbehave(t *testing.T) {
+	t.Parallel()
 	bothRunners(t, func(t *testing.T, k *campaign) {
 		k.takes("subject.yaml", 5, 1)
 		if k.runner == experiment.RunnerProcess {

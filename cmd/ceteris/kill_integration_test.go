@@ -43,6 +43,7 @@ func kills(t *testing.T, gate, share int) int {
 // TestKilled kills ceteris with SIGKILL where it hurts and at random moments, all on
 // one database, and then lets it come to its end.
 func TestKilled(t *testing.T) {
+	t.Parallel() // most of the time goes by in waiting
 	program := program(t)
 	for _, c := range []struct {
 		runner string
@@ -53,6 +54,7 @@ func TestKilled(t *testing.T) {
 		{experiment.RunnerDocker, 2500 * time.Millisecond, kills(t, 3, 5)},
 	} {
 		t.Run(c.runner, func(t *testing.T) {
+			t.Parallel()
 			k := newCampaign(t, program, c.runner)
 			k.typical = c.run
 			for _, m := range k.moments() {
@@ -67,6 +69,7 @@ func TestKilled(t *testing.T) {
 // TestKilledOverFake kills a ceteris whose runs take a tenth of a second, so that many kills
 // strike where it keeps its books.
 func TestKilledOverFake(t *testing.T) {
+	t.Parallel() // most of the time goes by in waiting
 	program, err := exec.LookPath(fakeProgram)
 	if err != nil {
 		t.Fatal(err)

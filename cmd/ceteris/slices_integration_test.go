@@ -19,6 +19,7 @@ import (
 // TestSlicesSurviveKills kills ceteris, and then a generator, in the middle of a window:
 // what was told until then is kept with the attempt, and nothing else of it.
 func TestSlicesSurviveKills(t *testing.T) {
+	t.Parallel() // most of the time goes by in waiting
 	k := newCampaign(t, program(t), experiment.RunnerProcess)
 	k.takes("slices.yaml", 2, 1)
 	told := func(run int64) func() bool {
