@@ -218,7 +218,7 @@ func TestNamedRequestsHaveMetricsOfTheirOwn(t *testing.T) {
 		if d := cmp.Diff(histograms, want); d != "" {
 			t.Errorf("histograms (-got +want):\n%s", d)
 		}
-		if r.Requests["buy"].Errors[kindStatus] != r.Requests["buy"].Sent {
+		if r.Requests["buy"].Errors[experiment.FailureStatus] != r.Requests["buy"].Sent {
 			t.Errorf("buy: %+v", r.Requests["buy"])
 		}
 	})

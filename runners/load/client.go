@@ -14,18 +14,6 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// The kinds of failures, as they are counted in experiment.LoadResult.Errors.
-const (
-	kindTimeout  = "timeout"  // no whole response in time, counted from the real send
-	kindReset    = "reset"    // the connection was reset
-	kindRefused  = "refused"  // connection refused
-	kindConnect  = "connect"  // no connection for another reason: unreachable, no free port
-	kindEOF      = "eof"      // the connection was closed before the response was whole
-	kindProtocol = "protocol" // the response is no HTTP/1.1
-	kindStatus   = "status"   // a whole response whose status is not one of those expected
-	kindBody     = "body"     // an expected status, and the body lacks what it must hold
-)
-
 const (
 	maxHeader        = 1 << 20 // bytes of the head of a response
 	maxInformational = 5       // responses 1xx before the final one
@@ -115,7 +103,7 @@ func (c *client) do(ctx context.Context, cn *conn, q *request, idle time.Duratio
 	}
 	if !reused {
 		if err := c.open(ctx, cn, deadline); err != nil {
-			return outcome{kind: kindOf(err, kindConnect)}
+			return outcome{kind: kindOf(err, experiment.FailureConnect)}
 		}
 	}
 	n, err := cn.exchange(q, deadline)
@@ -129,14 +117,14 @@ func (c *client) settle(cn *conn, q *request, n int, err error, deadline time.Ti
 	o := outcome{status: cn.in.status, traffic: cn.traffic}
 	switch {
 	case err != nil:
-		o.status, o.kind = 0, kindOf(err, kindProtocol)
-		if reused && cn.received == 0 && (o.kind == kindEOF || o.kind == kindReset) {
+		o.status, o.kind = 0, kindOf(err, experiment.FailureProtocol)
+		if reused && cn.received == 0 && (o.kind == experiment.FailureEOF || o.kind == experiment.FailureReset) {
 			c.wary.Store(true)
 		}
 	case !q.expects(o.status):
-		o.kind = kindStatus
+		o.kind = experiment.FailureStatus
 	case q.looks && !bytes.Contains(cn.in.body, cn.want):
-		o.kind = kindBody
+		o.kind = experiment.FailureBody
 	}
 	if err != nil || !cn.in.reusable || !c.keepAlive {
 		cn.drop()
@@ -181,17 +169,17 @@ func kindOf(err error, other string) string {
 	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
-		return kindTimeout
+		return experiment.FailureTimeout
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return kindRefused
+		return experiment.FailureRefused
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
-		return kindReset
+		return experiment.FailureReset
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return kindEOF
+		return experiment.FailureEOF
 	}
 	var n net.Error
 	if errors.As(err, &n) && n.Timeout() {
-		return kindTimeout
+		return experiment.FailureTimeout
 	}
 	return other
 }

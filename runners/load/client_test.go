@@ -78,17 +78,17 @@ func TestClientReadsEveryFormOfResponse(t *testing.T) {
 		"204 has no body":         {"GET", []string{"HTTP/1.1 204 No Content\r\n\r\n", ok2}, []outcome{{status: 204}, {status: 200}}, 1},
 		"304 has no body":         {"GET", []string{"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", ok2}, []outcome{{status: 304}, {status: 200}}, 1},
 		"100 and 103 go ahead":    {"POST", []string{"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + ok2, ok2}, []outcome{{status: 200}, {status: 200}}, 1},
-		"1xx without end":         {"GET", []string{strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 9)}, []outcome{{kind: kindProtocol}}, 1},
-		"101 is final":            {"GET", []string{"HTTP/1.1 101 Switching Protocols\r\n\r\n"}, []outcome{{status: 101, kind: kindStatus}, {status: 101, kind: kindStatus}}, 2},
+		"1xx without end":         {"GET", []string{strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 9)}, []outcome{{kind: experiment.FailureProtocol}}, 1},
+		"101 is final":            {"GET", []string{"HTTP/1.1 101 Switching Protocols\r\n\r\n"}, []outcome{{status: 101, kind: experiment.FailureStatus}, {status: 101, kind: experiment.FailureStatus}}, 2},
 		"399 is a success":        {"GET", []string{"HTTP/1.1 399 X\r\nContent-Length: 0\r\n\r\n", ok2}, []outcome{{status: 399}, {status: 200}}, 1},
-		"400 is none":             {"GET", []string{"HTTP/1.1 400 X\r\nContent-Length: 0\r\n\r\n", ok2}, []outcome{{status: 400, kind: kindStatus}, {status: 200}}, 1},
-		"no HTTP":                 {"GET", []string{"hello\r\n"}, []outcome{{kind: kindProtocol}, {kind: kindProtocol}}, 2},
-		"wrong chunk":             {"GET", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}, []outcome{{kind: kindProtocol}}, 1},
-		"head beyond reason":      {"GET", []string{"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxHeader)}, []outcome{{kind: kindTooLarge}}, 1},
-		"closed before the head":  {"GET", []string{"HTTP/1.1 200 OK\r\nX"}, []outcome{{kind: kindEOF}, {kind: kindEOF}}, 2},
-		"closed inside the body":  {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"}, []outcome{{kind: kindEOF}, {kind: kindEOF}}, 2},
-		"closed inside a chunk":   {"GET", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf"}, []outcome{{kind: kindEOF}}, 1},
-		"reset":                   {"GET", []string{"RST"}, []outcome{{kind: kindReset}, {kind: kindReset}}, 2},
+		"400 is none":             {"GET", []string{"HTTP/1.1 400 X\r\nContent-Length: 0\r\n\r\n", ok2}, []outcome{{status: 400, kind: experiment.FailureStatus}, {status: 200}}, 1},
+		"no HTTP":                 {"GET", []string{"hello\r\n"}, []outcome{{kind: experiment.FailureProtocol}, {kind: experiment.FailureProtocol}}, 2},
+		"wrong chunk":             {"GET", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}, []outcome{{kind: experiment.FailureProtocol}}, 1},
+		"head beyond reason":      {"GET", []string{"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxHeader)}, []outcome{{kind: experiment.FailureOversized}}, 1},
+		"closed before the head":  {"GET", []string{"HTTP/1.1 200 OK\r\nX"}, []outcome{{kind: experiment.FailureEOF}, {kind: experiment.FailureEOF}}, 2},
+		"closed inside the body":  {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"}, []outcome{{kind: experiment.FailureEOF}, {kind: experiment.FailureEOF}}, 2},
+		"closed inside a chunk":   {"GET", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf"}, []outcome{{kind: experiment.FailureEOF}}, 1},
+		"reset":                   {"GET", []string{"RST"}, []outcome{{kind: experiment.FailureReset}, {kind: experiment.FailureReset}}, 2},
 		"more than was asked for": {"GET", []string{ok2 + ok2, ok2}, []outcome{{status: 200}, {status: 200}}, 2},
 	}
 	for name, tt := range tests {
@@ -163,13 +163,13 @@ func TestClientOpensAConnectionForEachRequestWithoutKeepAlive(t *testing.T) {
 func TestClientTimesOut(t *testing.T) {
 	address, _ := scripted(t, "")
 	c, cn := newConn(t, address, experiment.Request{Method: "GET", Path: experiment.Literal("/")}, true, (&net.Dialer{}).DialContext)
-	if got := doOne(t.Context(), c, cn, time.Now().Add(20*ms)); got != (outcome{kind: kindTimeout}) {
+	if got := doOne(t.Context(), c, cn, time.Now().Add(20*ms)); got != (outcome{kind: experiment.FailureTimeout}) {
 		t.Errorf("got %+v", got)
 	}
 	if cn.Conn != nil {
 		t.Error("a connection with a response to come was kept")
 	}
-	if got := doOne(t.Context(), c, cn, time.Now().Add(-1)); got != (outcome{kind: kindTimeout}) {
+	if got := doOne(t.Context(), c, cn, time.Now().Add(-1)); got != (outcome{kind: experiment.FailureTimeout}) {
 		t.Errorf("too late to connect: got %+v", got)
 	}
 }
@@ -209,13 +209,13 @@ func TestIdleConnectionsThatTheServerClosedAreNoFailures(t *testing.T) {
 func TestKindsOfErrors(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 	for want, err := range map[string]error{
-		kindRefused: refused,
-		kindReset:   &net.OpError{Op: "write", Err: syscall.EPIPE},
-		kindTimeout: &net.OpError{Op: "dial", Err: context.DeadlineExceeded},
-		kindEOF:     io.ErrUnexpectedEOF,
-		kindConnect: errors.New("no route"),
+		experiment.FailureRefused: refused,
+		experiment.FailureReset:   &net.OpError{Op: "write", Err: syscall.EPIPE},
+		experiment.FailureTimeout: &net.OpError{Op: "dial", Err: context.DeadlineExceeded},
+		experiment.FailureEOF:     io.ErrUnexpectedEOF,
+		experiment.FailureConnect: errors.New("no route"),
 	} {
-		if got := kindOf(err, kindConnect); got != want {
+		if got := kindOf(err, experiment.FailureConnect); got != want {
 			t.Errorf("%v: got %s, want %s", err, got, want)
 		}
 	}

@@ -46,7 +46,7 @@ func TestEarlierDeadlinesAreNoTimeouts(t *testing.T) {
 			if got := doOne(t.Context(), c, cn, begin.Add(time.Minute)); got != (outcome{status: 200}) {
 				t.Errorf("the second, which meets the deadline of the first: %+v", got)
 			}
-			if got := doOne(t.Context(), c, cn, time.Now().Add(20*ms)); got != (outcome{kind: kindTimeout}) {
+			if got := doOne(t.Context(), c, cn, time.Now().Add(20*ms)); got != (outcome{kind: experiment.FailureTimeout}) {
 				t.Errorf("the third, whose deadline lies before that of the second: %+v", got)
 			}
 		})
@@ -139,7 +139,7 @@ func TestAServerThatClosesWithoutAWordIsWatched(t *testing.T) {
 	for !cn.watch.closed() {
 		time.Sleep(ms)
 	}
-	if o := c.do(t.Context(), cn, &c.requests[0], 0, time.Now().Add(time.Minute)); o.kind != kindEOF && o.kind != kindReset {
+	if o := c.do(t.Context(), cn, &c.requests[0], 0, time.Now().Add(time.Minute)); o.kind != experiment.FailureEOF && o.kind != experiment.FailureReset {
 		t.Fatalf("right after it: %+v", o)
 	}
 	for i := range 3 {

@@ -251,7 +251,7 @@ func (s sender) deadline(sent, drained time.Duration) time.Time {
 func (s sender) over(cn *conn, kind int, intended, sent, drained time.Duration, o outcome) time.Duration {
 	end := s.clock.now()
 	cn.since = end
-	if drained = min(drained, s.drainEnd()); o.kind == kindTimeout && sent+s.load.Timeout > drained {
+	if drained = min(drained, s.drainEnd()); o.kind == experiment.FailureTimeout && sent+s.load.Timeout > drained {
 		s.shard.unfinished(kind, intended, sent, drained, o.traffic)
 		return drained
 	}

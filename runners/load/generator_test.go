@@ -157,7 +157,7 @@ func checkArithmetic(t testing.TB, r experiment.LoadResult, l experiment.Load) {
 	for _, n := range x.Errors {
 		kinds += n
 	}
-	if statuses != x.OK+x.Errors[kindStatus]+x.Errors[kindBody] || kinds != x.Failed {
+	if statuses != x.OK+x.Errors[experiment.FailureStatus]+x.Errors[experiment.FailureBody] || kinds != x.Failed {
 		t.Errorf("statuses or errors do not add up: %+v", x)
 	}
 	checkRequests(t, r, l)
@@ -409,7 +409,7 @@ func TestTimeoutCountsFromTheRealSend(t *testing.T) {
 		}
 	})
 	bubble(t, l, constant(250*ms), func(t *testing.T, r experiment.LoadResult, _ map[experiment.Phase]time.Duration) {
-		if r.Total.OK != 0 || r.Total.Errors[kindTimeout] != r.Total.Failed || r.Total.Failed == 0 {
+		if r.Total.OK != 0 || r.Total.Errors[experiment.FailureTimeout] != r.Total.Failed || r.Total.Failed == 0 {
 			t.Errorf("got %+v, want timeouts", r.Total)
 		}
 	})

@@ -94,31 +94,31 @@ func TestAHostileServerCostsARequestEachTime(t *testing.T) {
 		kind      string // of the failure; none: it is no failure
 		status    string // if it is none
 	}{
-		"slow head":                 {misbehave: repeats(head, "X: y\r\n", 10*ms), kind: kindTimeout},
-		"slow status line":          {misbehave: repeats("HTTP/1.1 200 ", "x", 10*ms), kind: kindTimeout},
-		"endless chunk":             {misbehave: repeats(chunked+"7fffffffffffffff\r\n", "x", ms), kind: kindTimeout},
-		"chunks without end":        {misbehave: repeats(chunked, "1\r\nx\r\n", ms), kind: kindTimeout},
-		"chunks of extensions":      {misbehave: repeats(chunked, "1;"+strings.Repeat("x", 4000)+"\r\nx\r\n", 0), kind: kindTooLarge},
-		"head without end":          {misbehave: repeats(head, "X: "+strings.Repeat("y", 10_000)+"\r\n", 0), kind: kindTooLarge},
-		"line without end":          {misbehave: repeats(head, strings.Repeat("y", 10_000), 0), kind: kindTooLarge},
-		"trailer without end":       {misbehave: repeats(chunked+"0\r\n", "X: "+strings.Repeat("y", 10_000)+"\r\n", 0), kind: kindTooLarge},
-		"garbage":                   {misbehave: repeats("\x00\xff\x13", "\x00", ms), kind: kindProtocol},
-		"garbage behind the status": {misbehave: says(head + "\x00\r\n\r\n"), kind: kindProtocol},
-		"HTTP/0.9":                  {misbehave: says("<html>hello</html>"), kind: kindProtocol},
-		"HTTP/2":                    {misbehave: says("\x00\x00\x00\x04\x00\x00\x00\x00\x00"), kind: kindProtocol},
-		"the request come back":     {misbehave: says("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), kind: kindProtocol},
-		"shorter than it says":      {misbehave: says(head + "Content-Length: 9\r\n\r\nhalf"), kind: kindEOF},
-		"chunk cut off":             {misbehave: says(chunked + "9\r\nhalf"), kind: kindEOF},
-		"nothing":                   {misbehave: says(""), kind: kindEOF},
+		"slow head":                 {misbehave: repeats(head, "X: y\r\n", 10*ms), kind: experiment.FailureTimeout},
+		"slow status line":          {misbehave: repeats("HTTP/1.1 200 ", "x", 10*ms), kind: experiment.FailureTimeout},
+		"endless chunk":             {misbehave: repeats(chunked+"7fffffffffffffff\r\n", "x", ms), kind: experiment.FailureTimeout},
+		"chunks without end":        {misbehave: repeats(chunked, "1\r\nx\r\n", ms), kind: experiment.FailureTimeout},
+		"chunks of extensions":      {misbehave: repeats(chunked, "1;"+strings.Repeat("x", 4000)+"\r\nx\r\n", 0), kind: experiment.FailureOversized},
+		"head without end":          {misbehave: repeats(head, "X: "+strings.Repeat("y", 10_000)+"\r\n", 0), kind: experiment.FailureOversized},
+		"line without end":          {misbehave: repeats(head, strings.Repeat("y", 10_000), 0), kind: experiment.FailureOversized},
+		"trailer without end":       {misbehave: repeats(chunked+"0\r\n", "X: "+strings.Repeat("y", 10_000)+"\r\n", 0), kind: experiment.FailureOversized},
+		"garbage":                   {misbehave: repeats("\x00\xff\x13", "\x00", ms), kind: experiment.FailureProtocol},
+		"garbage behind the status": {misbehave: says(head + "\x00\r\n\r\n"), kind: experiment.FailureProtocol},
+		"HTTP/0.9":                  {misbehave: says("<html>hello</html>"), kind: experiment.FailureProtocol},
+		"HTTP/2":                    {misbehave: says("\x00\x00\x00\x04\x00\x00\x00\x00\x00"), kind: experiment.FailureProtocol},
+		"the request come back":     {misbehave: says("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), kind: experiment.FailureProtocol},
+		"shorter than it says":      {misbehave: says(head + "Content-Length: 9\r\n\r\nhalf"), kind: experiment.FailureEOF},
+		"chunk cut off":             {misbehave: says(chunked + "9\r\nhalf"), kind: experiment.FailureEOF},
+		"nothing":                   {misbehave: says(""), kind: experiment.FailureEOF},
 		"longer than it says":       {misbehave: func(c net.Conn) bool { return !says(ok2 + "more and more")(c) }, status: "200"},
 		"two responses":             {misbehave: func(c net.Conn) bool { return !says(ok2 + ok2)(c) }, status: "200"},
-		"lengths that differ":       {misbehave: says(head + "Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc"), kind: kindProtocol},
-		"100 without end":           {misbehave: repeats("", "HTTP/1.1 100 Continue\r\n\r\n", ms), kind: kindProtocol},
-		"a flood of 1xx":            {misbehave: says(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 1000)), kind: kindProtocol},
+		"lengths that differ":       {misbehave: says(head + "Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc"), kind: experiment.FailureProtocol},
+		"100 without end":           {misbehave: repeats("", "HTTP/1.1 100 Continue\r\n\r\n", ms), kind: experiment.FailureProtocol},
+		"a flood of 1xx":            {misbehave: says(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 1000)), kind: experiment.FailureProtocol},
 		"redirects to itself": {misbehave: func(c net.Conn) bool {
 			return !says("HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n")(c)
 		}, status: "302"},
-		"reset":              {misbehave: func(c net.Conn) bool { _ = c.(*net.TCPConn).SetLinger(0); return true }, kind: kindReset},
+		"reset":              {misbehave: func(c net.Conn) bool { _ = c.(*net.TCPConn).SetLinger(0); return true }, kind: experiment.FailureReset},
 		"answers in advance": {greet: ok2, misbehave: func(net.Conn) bool { return true }, status: "200"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestAHostileServerCostsARequestEachTime(t *testing.T) {
 				Targets: []string{h.start(t)}, Requests: get(t, "/"), Closed: &experiment.ClosedLoad{Users: 1, Think: 20 * ms},
 				Measure: 800 * ms, Timeout: 100 * ms, Connections: 1, KeepAlive: true,
 			}
-			if c.kind != kindTimeout {
+			if c.kind != experiment.FailureTimeout {
 				l.Timeout = 5 * time.Second
 			}
 			got := onLoopback(t, l).Total

@@ -140,7 +140,7 @@ func (s *stream) send(ctx context.Context, q *request, written, want []byte, dea
 	for {
 		cc, fresh, err := s.on.ready(within, ctx, useless)
 		if err != nil {
-			return outcome{kind: kindOf(err, kindConnect)}
+			return outcome{kind: kindOf(err, experiment.FailureConnect)}
 		}
 		o, sent := s.exchange(within, cc, q, written, want)
 		if sent || fresh || within.Err() != nil {
@@ -157,7 +157,7 @@ func (s *stream) exchange(ctx context.Context, cc *http.ClientConn, q *request, 
 		WroteHeaderField: func(string, []string) { began.Store(true) },
 	}), written)
 	if err != nil {
-		return outcome{kind: kindProtocol}, true
+		return outcome{kind: experiment.FailureProtocol}, true
 	}
 	resp, err := cc.RoundTrip(req)
 	if err != nil {
@@ -170,9 +170,9 @@ func (s *stream) exchange(ctx context.Context, cc *http.ClientConn, q *request, 
 	o.status = resp.StatusCode
 	switch {
 	case !q.expects(o.status):
-		o.kind = kindStatus
+		o.kind = experiment.FailureStatus
 	case q.looks && !bytes.Contains(s.body, want):
-		o.kind = kindBody
+		o.kind = experiment.FailureBody
 	}
 	return o, true
 }
@@ -218,10 +218,10 @@ func http2Kind(err error) string {
 	var reset resetError
 	switch {
 	case errors.As(err, &reset) && reset.Code != protocolError:
-		return kindReset
+		return experiment.FailureReset
 	case strings.Contains(err.Error(), "GOAWAY"):
-		return kindEOF
+		return experiment.FailureEOF
 	default:
-		return kindOf(err, kindProtocol)
+		return kindOf(err, experiment.FailureProtocol)
 	}
 }

@@ -197,8 +197,8 @@ func TestHTTP2JudgesResponses(t *testing.T) {
 		}
 	}, nil)
 	for path, want := range map[string]outcome{
-		"/hint": {status: 200}, "/moved": {status: 302, kind: kindBody}, "/none": {status: 404, kind: kindStatus}, "/empty": {status: 200, kind: kindBody},
-		"/reset": {kind: kindReset}, "/half": {kind: kindReset}, "/hang": {kind: kindTimeout},
+		"/hint": {status: 200}, "/moved": {status: 302, kind: experiment.FailureBody}, "/none": {status: 404, kind: experiment.FailureStatus}, "/empty": {status: 200, kind: experiment.FailureBody},
+		"/reset": {kind: experiment.FailureReset}, "/half": {kind: experiment.FailureReset}, "/hang": {kind: experiment.FailureTimeout},
 	} {
 		t.Run(path, func(t *testing.T) {
 			var dials atomic.Int64
@@ -282,11 +282,11 @@ func TestHTTP2NeverSendsTwice(t *testing.T) {
 	}{
 		"refused streams": {
 			reply: func(w frameWriter, stream uint32, _ int64) { w.frame(3, 0, stream, []byte{0, 0, 0, 7}) },
-			want:  []outcome{{kind: kindReset}, {kind: kindReset}, {kind: kindReset}}, dials: 1,
+			want:  []outcome{{kind: experiment.FailureReset}, {kind: experiment.FailureReset}, {kind: experiment.FailureReset}}, dials: 1,
 		},
 		"goes away, and did nothing": {
 			reply: func(w frameWriter, _ uint32, _ int64) { w.goAway(0) },
-			want:  []outcome{{kind: kindEOF}, {kind: kindEOF}, {kind: kindEOF}}, dials: 3,
+			want:  []outcome{{kind: experiment.FailureEOF}, {kind: experiment.FailureEOF}, {kind: experiment.FailureEOF}}, dials: 3,
 		},
 		"goes away after each response": {
 			reply: func(w frameWriter, stream uint32, _ int64) { w.goAway(stream); w.ok(stream) },
@@ -300,7 +300,7 @@ func TestHTTP2NeverSendsTwice(t *testing.T) {
 					_ = w.Close()
 				}
 			},
-			want: []outcome{{status: 200}, {kind: kindEOF}, {status: 200}, {kind: kindEOF}}, dials: 2,
+			want: []outcome{{status: 200}, {kind: experiment.FailureEOF}, {status: 200}, {kind: experiment.FailureEOF}}, dials: 2,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -360,7 +360,7 @@ func TestHTTP2ToAServerOfHTTP1(t *testing.T) {
 	h, ask := asking(t, s.Listener.Addr().String(), getRoot(), 1, (&net.Dialer{}).DialContext)
 	place := h.place()
 	defer place.drop()
-	if got := ask(place, time.Minute); got != (outcome{kind: kindProtocol}) {
+	if got := ask(place, time.Minute); got != (outcome{kind: experiment.FailureProtocol}) {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -376,7 +376,7 @@ func TestHTTP2ConnectsAnewForEachRequestThatFindsNoServer(t *testing.T) {
 	place := h.place()
 	defer place.drop()
 	for range 3 {
-		if got := ask(place, time.Minute); got != (outcome{kind: kindRefused}) {
+		if got := ask(place, time.Minute); got != (outcome{kind: experiment.FailureRefused}) {
 			t.Errorf("got %+v", got)
 		}
 	}
@@ -397,10 +397,10 @@ func TestHTTP2WaitsForAConnectionWithinItsTimeout(t *testing.T) {
 	slow := make(chan outcome)
 	go func() { slow <- ask(first, time.Second) }()
 	<-dialled
-	if got := ask(second, 10*ms); got != (outcome{kind: kindTimeout}) || len(slow) > 0 {
+	if got := ask(second, 10*ms); got != (outcome{kind: experiment.FailureTimeout}) || len(slow) > 0 {
 		t.Errorf("got %+v", got)
 	}
-	if got := <-slow; got != (outcome{kind: kindTimeout}) {
+	if got := <-slow; got != (outcome{kind: experiment.FailureTimeout}) {
 		t.Errorf("got %+v", got)
 	}
 	first.drop()

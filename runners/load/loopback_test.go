@@ -142,8 +142,8 @@ func TestSentIsWhatTheServerCounts(t *testing.T) {
 				t.Errorf("statuses (-generator +server):\n%s", d)
 			}
 			kinds := map[string]int64{
-				kindStatus: c.s404.Load() + c.s500.Load(), kindReset: c.reset.Load(), kindEOF: c.eof.Load(),
-				kindProtocol: c.wrong.Load(), kindTimeout: c.hang.Load(),
+				experiment.FailureStatus: c.s404.Load() + c.s500.Load(), experiment.FailureReset: c.reset.Load(), experiment.FailureEOF: c.eof.Load(),
+				experiment.FailureProtocol: c.wrong.Load(), experiment.FailureTimeout: c.hang.Load(),
 			}
 			for k, n := range kinds {
 				if n == 0 {
@@ -153,7 +153,7 @@ func TestSentIsWhatTheServerCounts(t *testing.T) {
 			got := r.Total.Errors
 			// A request that waited for its connection may still hang when drain ends.
 			if open := r.Total.Unfinished - r.Total.Waiting; open > 0 {
-				got[kindTimeout] += open
+				got[experiment.FailureTimeout] += open
 			}
 			if d := cmp.Diff(got, kinds); d != "" {
 				t.Errorf("errors (-generator +server):\n%s", d)
@@ -205,7 +205,7 @@ func TestRefusedConnectionsAreSentAndFailed(t *testing.T) {
 		Targets: []string{address}, Measure: 200 * ms, Timeout: time.Second, Connections: 4, KeepAlive: true,
 		Closed: &experiment.ClosedLoad{Users: 4, Think: 5 * ms},
 	})
-	if r.Total.Sent == 0 || r.Total.Errors[kindRefused] != r.Total.Sent || len(r.Total.Statuses) > 0 {
+	if r.Total.Sent == 0 || r.Total.Errors[experiment.FailureRefused] != r.Total.Sent || len(r.Total.Statuses) > 0 {
 		t.Errorf("got %+v, want all of them refused", r.Total)
 	}
 	if got := observed(t, r); got["error_rate"] != 1 || got["throughput"] != 0 {

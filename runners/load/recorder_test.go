@@ -65,20 +65,20 @@ func TestRecorderSeparatesWindowAndSuccess(t *testing.T) {
 		r.shard(0).send(0, intended, sent)
 		r.shard(0).done(0, intended, sent, end, o)
 	}
-	one(-500*ms, -500*ms, -400*ms, ok)                                                                                              // before the window
-	one(-100*ms, -100*ms, 100*ms, ok)                                                                                               // completes inside
-	one(0, 0, 200*ms, ok)                                                                                                           // inside
-	one(300*ms, 350*ms, 400*ms, outcome{status: 503, kind: kindStatus, traffic: traffic{connects: 1, written: 100, received: 100}}) // a failure
-	one(500*ms, 600*ms, 1600*ms, outcome{kind: kindTimeout})                                                                        // fails in drain
-	one(900*ms, 1100*ms, 1300*ms, ok)                                                                                               // sent in drain
-	one(999999999, 1000*ms, 1001*ms, ok)                                                                                            // the last moment inside
-	r.shard(0).drop(0, 700*ms)                                                                                                      // inside
-	r.shard(0).drop(0, -700*ms)                                                                                                     // before
-	r.shard(0).offer(0, 800*ms)                                                                                                     // sent, never answered
-	r.shard(0).send(0, 800*ms, 850*ms)                                                                                              //
-	r.shard(0).unfinished(0, 800*ms, 850*ms, 2000*ms, traffic{connects: 1, written: 50})                                            //
-	r.shard(0).offer(0, 850*ms)                                                                                                     // never sent
-	r.shard(0).unfinished(0, 850*ms, never, 2000*ms, traffic{})                                                                     //
+	one(-500*ms, -500*ms, -400*ms, ok)                                                                                                            // before the window
+	one(-100*ms, -100*ms, 100*ms, ok)                                                                                                             // completes inside
+	one(0, 0, 200*ms, ok)                                                                                                                         // inside
+	one(300*ms, 350*ms, 400*ms, outcome{status: 503, kind: experiment.FailureStatus, traffic: traffic{connects: 1, written: 100, received: 100}}) // a failure
+	one(500*ms, 600*ms, 1600*ms, outcome{kind: experiment.FailureTimeout})                                                                        // fails in drain
+	one(900*ms, 1100*ms, 1300*ms, ok)                                                                                                             // sent in drain
+	one(999999999, 1000*ms, 1001*ms, ok)                                                                                                          // the last moment inside
+	r.shard(0).drop(0, 700*ms)                                                                                                                    // inside
+	r.shard(0).drop(0, -700*ms)                                                                                                                   // before
+	r.shard(0).offer(0, 800*ms)                                                                                                                   // sent, never answered
+	r.shard(0).send(0, 800*ms, 850*ms)                                                                                                            //
+	r.shard(0).unfinished(0, 800*ms, 850*ms, 2000*ms, traffic{connects: 1, written: 50})                                                          //
+	r.shard(0).offer(0, 850*ms)                                                                                                                   // never sent
+	r.shard(0).unfinished(0, 850*ms, never, 2000*ms, traffic{})                                                                                   //
 	points := flatten(r, r.closeSlices(2*time.Second, true))
 	got, err := r.summary()
 	if err != nil {

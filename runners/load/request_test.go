@@ -127,16 +127,16 @@ func TestExpectations(t *testing.T) {
 		want    outcome
 	}{
 		"a status that is expected":         {experiment.Request{Status: []experiment.Status{{From: 404, To: 404}}}, "HTTP/1.1 404 X\r\nContent-Length: 0\r\n\r\n", outcome{status: 404}},
-		"200 where it is not":               {experiment.Request{Status: []experiment.Status{{From: 404, To: 404}, {From: 500, To: 599}}}, ok2, outcome{status: 200, kind: kindStatus}},
+		"200 where it is not":               {experiment.Request{Status: []experiment.Status{{From: 404, To: 404}, {From: 500, To: 599}}}, ok2, outcome{status: 200, kind: experiment.FailureStatus}},
 		"the end of a class":                {experiment.Request{Status: []experiment.Status{{From: 404, To: 404}, {From: 500, To: 599}}}, "HTTP/1.1 599 X\r\nContent-Length: 0\r\n\r\n", outcome{status: 599}},
 		"the text is there":                 {experiment.Request{Has: template(t, "needle")}, page("hay needle hay"), outcome{status: 200}},
-		"it is not":                         {experiment.Request{Has: template(t, "needle")}, page("hay need le hay"), outcome{status: 200, kind: kindBody}},
-		"no body":                           {experiment.Request{Has: template(t, "needle")}, page(""), outcome{status: 200, kind: kindBody}},
+		"it is not":                         {experiment.Request{Has: template(t, "needle")}, page("hay need le hay"), outcome{status: 200, kind: experiment.FailureBody}},
+		"no body":                           {experiment.Request{Has: template(t, "needle")}, page(""), outcome{status: 200, kind: experiment.FailureBody}},
 		"from data":                         {experiment.Request{Has: template(t, "<${data:user}>")}, page("<ann>"), outcome{status: 200}},
-		"the status goes first":             {experiment.Request{Has: template(t, "needle")}, "HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n", outcome{status: 500, kind: kindStatus}},
+		"the status goes first":             {experiment.Request{Has: template(t, "needle")}, "HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n", outcome{status: 500, kind: experiment.FailureStatus}},
 		"just within what is searched":      {experiment.Request{Has: template(t, "yyy")}, page(far + "yyy" + far), outcome{status: 200}},
-		"behind it":                         {experiment.Request{Has: template(t, "yyy")}, page(far + "xyyy" + far), outcome{status: 200, kind: kindBody}},
-		"a body that ends too early is EOF": {experiment.Request{Has: template(t, "h")}, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nh", outcome{kind: kindEOF}},
+		"behind it":                         {experiment.Request{Has: template(t, "yyy")}, page(far + "xyyy" + far), outcome{status: 200, kind: experiment.FailureBody}},
+		"a body that ends too early is EOF": {experiment.Request{Has: template(t, "h")}, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nh", outcome{kind: experiment.FailureEOF}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

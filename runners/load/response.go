@@ -3,25 +3,23 @@ package load
 import (
 	"bytes"
 	"io"
-)
 
-// kindTooLarge is counted for a response whose head, or what stands around its chunks,
-// is longer than anybody should have to read.
-const kindTooLarge = "oversized"
+	"github.com/ceteris/ceteris/experiment"
+)
 
 // malformed is a response that is no HTTP/1.1.
 type malformed string
 
 func (m malformed) Error() string { return string(m) }
 
-func (malformed) kind() string { return kindProtocol }
+func (malformed) kind() string { return experiment.FailureProtocol }
 
 // oversized is a response with too much around its body.
 type oversized string
 
 func (o oversized) Error() string { return string(o) }
 
-func (oversized) kind() string { return kindTooLarge }
+func (oversized) kind() string { return experiment.FailureOversized }
 
 const (
 	errStatusLine    = malformed("the response does not begin with a status line of HTTP/1")

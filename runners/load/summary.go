@@ -144,11 +144,8 @@ func (s *summary) quantiles(t *tally) {
 		if d.of.Count() == 0 {
 			continue
 		}
-		for _, q := range []struct {
-			name string
-			q    float64
-		}{{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p999", 0.999}, {"max", 1}} {
-			s.add(d.prefix+q.name, d.of.Quantile(q.q), experiment.UnitSeconds)
+		for _, q := range experiment.Quantiles() {
+			s.add(d.prefix+q.Name, d.of.Quantile(q.Q), experiment.UnitSeconds)
 		}
 		h, err := d.of.Encode(s.phase, s.request, d.kind)
 		if err != nil {

@@ -11,10 +11,6 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// kindTLS is counted for a request whose connection could not be secured: the certificate
-// is not to be trusted, the server speaks no TLS, or not the protocol that is wanted.
-const kindTLS = "tls"
-
 // handshakeError is the fault of a handshake.
 type handshakeError struct{ err error }
 
@@ -22,7 +18,7 @@ func (h handshakeError) Error() string { return "tls handshake: " + h.err.Error(
 
 func (h handshakeError) Unwrap() error { return h.err }
 
-func (handshakeError) kind() string { return kindTLS }
+func (handshakeError) kind() string { return experiment.FailureTLS }
 
 // The protocols as TLS names them.
 const (

@@ -41,12 +41,12 @@ func TestRequestsOverTLS(t *testing.T) {
 		"a connection each":              {known: true, noKeeping: true},
 		"by another name":                {known: true, tls: experiment.TLS{ServerName: "example.com"}},
 		"whoever it is":                  {tls: experiment.TLS{SkipVerify: true, ServerName: "nobody.invalid"}},
-		"unknown authority":              {kind: kindTLS},
-		"wrong name":                     {known: true, tls: experiment.TLS{ServerName: "nobody.invalid"}, kind: kindTLS},
+		"unknown authority":              {kind: experiment.FailureTLS},
+		"wrong name":                     {known: true, tls: experiment.TLS{ServerName: "nobody.invalid"}, kind: experiment.FailureTLS},
 		"HTTP/2":                         {known: true, http2: true},
 		"HTTP/2, few connections":        {known: true, http2: true, fewConnections: true},
-		"HTTP/2, unknown authority":      {http2: true, kind: kindTLS},
-		"HTTP/2 to a server of HTTP/1.1": {known: true, http2: true, servesOne: true, kind: kindTLS},
+		"HTTP/2, unknown authority":      {http2: true, kind: experiment.FailureTLS},
+		"HTTP/2 to a server of HTTP/1.1": {known: true, http2: true, servesOne: true, kind: experiment.FailureTLS},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,7 +102,7 @@ func TestTLSToAServerWithoutIt(t *testing.T) {
 		Targets: []string{s.Listener.Addr().String()}, Requests: get(t, "/"), TLS: &experiment.TLS{SkipVerify: true},
 		Closed: &experiment.ClosedLoad{Users: 1, Think: 10 * ms}, Measure: 50 * ms, Timeout: 10 * time.Second, Connections: 1, KeepAlive: true,
 	}).Total
-	if got.Sent == 0 || got.Errors[kindTLS] != got.Sent {
+	if got.Sent == 0 || got.Errors[experiment.FailureTLS] != got.Sent {
 		t.Errorf("got %+v", got)
 	}
 }
