@@ -77,7 +77,7 @@ func (d *direct) send(c *conn) (rest []byte) {
 }
 
 func (d *direct) write(fd uintptr) bool {
-	if n, err := syscall.Write(int(fd), d.out); err == nil {
+	if n, err := writeNow(fd, d.out); err == nil {
 		d.out = d.out[n:]
 	}
 	return true
@@ -112,7 +112,7 @@ func (d *direct) take(fd uintptr) bool {
 		return !list()
 	}
 	for {
-		d.n, d.err = syscall.Read(int(fd), d.in)
+		d.n, d.err = readNow(fd, d.in)
 		switch {
 		case d.err == syscall.EINTR: //nolint:errorlint // a bare number
 			continue
