@@ -360,6 +360,12 @@ func TestExtract(t *testing.T) {
 			"",
 		},
 		{
+			"impossible", `{csv: {throughput: rate, error_rate: errors, balance: b, dropped: d}}`, "rate,errors,b,d\n-40,1.5,-3,1\n",
+			map[string]float64{"balance": -3, "dropped": 1},
+			[]experiment.Unknown{{Metric: "throughput", Why: `"-40" is impossible`}, {Metric: "error_rate", Why: `"1.5" is impossible`}},
+			"",
+		},
+		{
 			"nothing", `{json: {throughput: .rate}}`, "bye", nil, nil, "the load generator ended with 0: extract: no JSON: bye; it said: bye",
 		},
 	} {

@@ -15,7 +15,7 @@ import (
 const maxTaken = 16 << 20
 
 // taken takes the result out of an output that no reader knows. What is asked for and is
-// not there, or no number, is unknown; without any value there is no result.
+// not there, no number or impossible is unknown; without any value there is no result.
 func taken(x *experiment.External, from io.Reader) (experiment.LoadResult, error) {
 	result := experiment.LoadResult{Tool: toolName(x.Service), Format: experiment.FormatExtract}
 	body, err := io.ReadAll(io.LimitReader(from, maxTaken+1))
@@ -33,7 +33,8 @@ func taken(x *experiment.External, from io.Reader) (experiment.LoadResult, error
 		}
 		for _, name := range s.Takes() {
 			unit := cmp.Or(s.Unit, experiment.UnitCount)
-			if m, known := experiment.MetricByName(name); known {
+			m, known := experiment.MetricByName(name)
+			if known {
 				unit = m.Unit
 			}
 			text, found := values[name]
@@ -44,13 +45,15 @@ func taken(x *experiment.External, from io.Reader) (experiment.LoadResult, error
 				result.Unknown = append(result.Unknown, experiment.Unknown{Metric: name, Why: why})
 			case !ok:
 				result.Unknown = append(result.Unknown, experiment.Unknown{Metric: name, Why: fmt.Sprintf("%q is no number", text)})
+			case v < 0 && (known || unit != experiment.UnitCount), v > 1 && unit == experiment.UnitRatio:
+				result.Unknown = append(result.Unknown, experiment.Unknown{Metric: name, Why: fmt.Sprintf("%q is impossible", text)})
 			default:
 				result.Observations = append(result.Observations, experiment.Observation{Metric: name, Phase: experiment.PhaseMeasure, Value: v, Unit: unit})
 			}
 		}
 	}
 	if len(result.Observations) == 0 {
-		return result, cmp.Or(fault, errors.New("extract: no value is a number"))
+		return result, cmp.Or(fault, errors.New("extract: no value is a number that is possible"))
 	}
 	return result, nil
 }
