@@ -12,7 +12,7 @@ import (
 
 // Version of the analysis, stored with its results. It changes when the same runs
 // would give other numbers.
-const Version = "3"
+const Version = "4"
 
 // Codes of the notes on a sweep.
 const (
@@ -59,7 +59,7 @@ func (*Analyst) Analyse(s experiment.Sweep, set experiment.Settings) (experiment
 		return experiment.Results{}, fmt.Errorf("analyse sweep %d: %w", s.ID, err)
 	}
 	w := worker{set: set, sweep: s, units: a.units, dunnett: newDunnett(), out: experiment.Results{
-		RoundsDone: a.done, Planned: s.Rounds, SettingsHash: experiment.HashJSON(set), Version: Version,
+		RoundsDone: a.done, Planned: s.Rounds, Settings: set, SettingsHash: experiment.HashJSON(set), Version: Version,
 	}}
 	for _, name := range metricsOf(a.units, set.Metric) {
 		families := a.families
@@ -81,6 +81,10 @@ func (*Analyst) Analyse(s experiment.Sweep, set experiment.Settings) (experiment
 	for _, l := range ladders {
 		w.noteLadder(l.climb())
 	}
+	w.ladders(ladders)
+	w.changes(a)
+	w.responses(a)
+	w.noteDrift(a)
 	return w.out, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -93,6 +94,8 @@ func errorNamed(name string) error {
 
 func TestReferenceCases(t *testing.T) {
 	unused, methods := readUnused(t), methods()
+	maps.Copy(methods, planningMethods())
+	maps.Copy(methods, shapeMethods())
 	touched := make(map[string]bool)
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) == 0 {

@@ -85,10 +85,11 @@ type PlaceSpec struct {
 	At        Pos    `json:"-"`
 }
 
-// RepeatPlan says how often. Rounds is at least 1.
+// RepeatPlan says how often. Rounds is at least 1; with a rule it is that of Stopping.
 type RepeatPlan struct {
 	Rounds int    `json:"rounds"`
 	Seed   uint64 `json:"seed"`
+	Stopping
 }
 
 // Settings are the matrix's judge section, defaults filled.
@@ -99,6 +100,9 @@ type Settings struct {
 	ErrorRate     float64                 `json:"error_rate"`     // above it: finding errors
 	Guards        map[string]GuardSetting `json:"guards,omitempty"`
 	Objectives    []Objective             `json:"objectives,omitempty"` // service levels: slo of the requests
+
+	AcceptRounds bool     `json:"accept_rounds,omitempty"` // judge the rounds that there are as if no more were planned
+	Without      []string `json:"without,omitempty"`       // labels of cells that are left out
 }
 
 // Objective is a service level: a metric that must not exceed a limit, in the

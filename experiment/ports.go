@@ -201,7 +201,8 @@ type SweepSpec struct {
 	Cells      []Cell
 	Ladders    []Ladder
 	Rounds     int
-	New        bool // start another sweep of the same hash
+	New        bool  // start another sweep of the same hash
+	PeelParent int64 // the sweep before it in a peel; 0: none. A sweep is continued only under the same one
 	Placement  Placement
 	Host       Host
 	Images     Images

@@ -80,6 +80,7 @@ const (
 	FlagOutlier           Flag = "Outlier"
 	FlagCheckDistribution Flag = "CheckDistribution"
 	FlagNoisy             Flag = "Noisy"
+	FlagReversal          Flag = "Reversal"
 )
 
 // Interval describes a metric in one cell. Low and High are nil below 3 runs.
@@ -97,7 +98,7 @@ type Interval struct {
 	CV         *float64 // standard deviation by mean
 	Values     []float64
 	Flags      []Flag
-	State      string // final, or "interim: 3 of 5"
+	State      string // final, "interim: 3 of 5", or "stopped: 3 of 5" where what there is was accepted
 }
 
 // Comparison sets a cell against the baseline, for one metric.
@@ -119,12 +120,12 @@ type Comparison struct {
 	Material     Material
 	RoundsNeeded int // still needed for the half-width to reach the minimum effect; an estimate; 0 = not estimated
 	Flags        []Flag
-	State        string // final, or "interim: 3 of 5"
+	State        string // final, "interim: 3 of 5", or "stopped: 3 of 5"
 }
 
 // SweepNote is a remark of the analysis on the whole sweep, for the guards.
 type SweepNote struct {
-	Code    string // noisy-cell, control-differs, round-without-baseline, not-finite
+	Code    string // of the analysis: noisy-cell, control-differs, order-drift
 	Cell    CellKey
 	Metric  string
 	Message string
@@ -134,6 +135,11 @@ type SweepNote struct {
 type Results struct {
 	Intervals    []Interval
 	Comparisons  []Comparison
+	Changes      []Change
+	Responses    []Response
+	Ladders      []LadderResult
+	Stop         StopReport
+	Settings     Settings // in force
 	Notes        []SweepNote
 	Findings     []Finding // of the sweep, by the judge
 	RoundsDone   int
@@ -157,8 +163,9 @@ type Sweep struct {
 	Question  string
 	Runner    string
 	Seed      uint64
-	Rounds    int // planned
-	Settings  Settings
+	Rounds    int // planned; with a rule, at most
+	Stopping  Stopping
+	Settings  Settings // as declared
 	Factors   []Factor
 	Across    []string // factors that are conditions
 	Declared  []Metric // metrics that the matrix itself brings
@@ -167,7 +174,15 @@ type Sweep struct {
 	Runs      []RunRecord
 	Placement Placement
 	Host      Host
+	Images    Images // of the last invocation
+	Version   string // of ceteris, of the last invocation
+	Ended     string // outcome of the last invocation; empty while it runs
 	Began     time.Time
+
+	PeelParent  int64        // the sweep before it in a peel; 0: none
+	Before      *Sweep       // that sweep, with its runs; nil: none, or not loaded
+	Calibration *Calibration // of the host, the newest for the primary metric; nil: none
+	AA          AAHistory    // of the host, other sweeps
 }
 
 // Outcome is everything that one run gave: what the judge looks at and what is
