@@ -9,7 +9,7 @@ import (
 
 // notIdentity are the fields that may change within a sweep. Positions are not
 // part of it either; they are left out by type.
-var notIdentity = []string{"Name", "Question", "Judge.", "Repeat.Rounds", "Origin.", "OnFinish"}
+var notIdentity = []string{"Name", "Question", "Judge.", "Repeat.Rounds", "Repeat.Stopping.", "Origin.", "OnFinish"}
 
 // TestHashCoversEveryField changes every field of a matrix, one at a time, found by
 // reflection so that none can be forgotten.
