@@ -24,6 +24,7 @@ type config struct {
 	Threads              int    `json:"threads"`
 	RoundTrips           int    `json:"round_trips"` // operations a policy
 	Fanout               bool   `json:"fanout"`
+	PolicyBytes          int    `json:"policy_bytes"`
 	OperationsPerRequest int    `json:"operations_per_request"` // PINGs not counted
 }
 
@@ -42,6 +43,7 @@ func parseConfig(lookup func(string) (string, bool)) (config, error) {
 		Threads:            e.count("THREADS", 32, 100_000),
 		RoundTrips:         e.count("ROUND_TRIPS", 1, 1_000),
 		Fanout:             e.oneOf("FANOUT", "false", "true") == "true",
+		PolicyBytes:        e.count("POLICY_BYTES", 170, 64<<10),
 	}
 	c.OperationsPerRequest = policiesPerRequest * c.RoundTrips
 	if len(e.faults) > 0 {

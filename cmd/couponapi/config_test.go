@@ -21,7 +21,7 @@ func lookupIn(vars map[string]string) func(string) (string, bool) {
 func TestParseConfig(t *testing.T) {
 	usual := config{
 		Listen: "127.0.0.1:8080", RedisAddr: "redis:6379", LogLevel: "off", LogAppender: "sync", LogQueue: 1024,
-		PoolSize: 64, Threads: 32, RoundTrips: 1, OperationsPerRequest: 10,
+		PoolSize: 64, Threads: 32, RoundTrips: 1, OperationsPerRequest: 10, PolicyBytes: 170,
 	}
 	for _, tc := range []struct {
 		name string
@@ -31,11 +31,11 @@ func TestParseConfig(t *testing.T) {
 		{"defaults", nil, func(*config) {}},
 		{"all set", map[string]string{
 			"LISTEN": "0.0.0.0:80", "REDIS_ADDR": "[::1]:1", "LOG_LEVEL": "debug", "LOG_APPENDER": "async", "LOG_QUEUE": "1",
-			"VALIDATE_CONNECTION": "true", "POOL_SIZE": "1", "THREADS": "128", "ROUND_TRIPS": "5", "FANOUT": "true",
+			"VALIDATE_CONNECTION": "true", "POOL_SIZE": "1", "THREADS": "128", "ROUND_TRIPS": "5", "FANOUT": "true", "POLICY_BYTES": "4096",
 		}, func(c *config) {
 			*c = config{
 				Listen: "0.0.0.0:80", RedisAddr: "[::1]:1", LogLevel: "debug", LogAppender: "async", LogQueue: 1,
-				ValidateConnection: true, PoolSize: 1, Threads: 128, RoundTrips: 5, Fanout: true, OperationsPerRequest: 50,
+				ValidateConnection: true, PoolSize: 1, Threads: 128, RoundTrips: 5, Fanout: true, OperationsPerRequest: 50, PolicyBytes: 4096,
 			}
 		}},
 		{"defaults said", map[string]string{"LOG_LEVEL": "off", "FANOUT": "false", "VALIDATE_CONNECTION": "false"}, func(*config) {}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -13,11 +14,18 @@ const policies = 100
 
 func policyKey(id int) string { return "policy:" + strconv.Itoa(id) }
 
-// policyText is what Redis holds for a policy, about 170 bytes of JSON.
-func policyText(id int) string {
-	return fmt.Sprintf(`{"id":%d,"name":"Coupon policy %d","discount_percent":%d,"minimum_order":%d,`+
-		`"valid_until":"2099-12-31","terms":"One coupon an order. Not combined with other offers."}`,
-		id, id, 5+id%30, 10*(1+id%20))
+// terms are those of every policy, as often as it takes to fill it.
+const terms = "One coupon an order. Not combined with other offers."
+
+// policyText is what Redis holds for a policy: JSON of a length in bytes, or of about
+// 170 where that is longer.
+func policyText(id, length int) string {
+	head := fmt.Sprintf(`{"id":%d,"name":"Coupon policy %d","discount_percent":%d,"minimum_order":%d,"valid_until":"2099-12-31","terms":"%s`,
+		id, id, 5+id%30, 10*(1+id%20), terms)
+	const tail = `"}`
+	missing := max(0, length-len(head)-len(tail))
+	again := strings.Repeat(" "+terms, missing/(len(terms)+1)+1)
+	return head + again[:missing] + tail
 }
 
 // policyOf gives the i-th policy of a user; the ten of a user differ.

@@ -9,6 +9,7 @@
 //	REDIS_ADDR           HOST:PORT of Redis
 //	ROUND_TRIPS          operations a policy, one after another (1)
 //	FANOUT               false: the policies one after another; true: all at once (false)
+//	POLICY_BYTES         of JSON that Redis holds for each policy, 170 at the least (170)
 //	VALIDATE_CONNECTION  true: a PING inside one process-wide lock before each operation (false)
 //	POOL_SIZE            connections to Redis, all opened before the start (64)
 //	THREADS              requests worked on at once; the others queue in order (32)
@@ -69,7 +70,7 @@ func run(ctx context.Context, lookup func(string) (string, bool), stdout, stderr
 }
 
 func serve(ctx context.Context, cfg config, stdout io.Writer) error {
-	redis, err := openRedis(ctx, cfg.RedisAddr, cfg.PoolSize)
+	redis, err := openRedis(ctx, cfg.RedisAddr, cfg.PoolSize, cfg.PolicyBytes)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil // asked to end before it began

@@ -18,7 +18,10 @@ const (
 // redisPool is a Redis client that sends what requests ask for and nothing else:
 // no retries, no identification, no notifications, no connections opened or
 // closed under load.
-type redisPool struct{ client *redis.Client }
+type redisPool struct {
+	client      *redis.Client
+	policyBytes int
+}
 
 func (p redisPool) ping(ctx context.Context) error { return p.client.Ping(ctx).Err() }
 func (p redisPool) get(ctx context.Context, key string) (string, error) {
@@ -36,8 +39,8 @@ func (p redisPool) usage() (active, pending int) {
 
 // openRedis waits until Redis answers, puts the policies there if they are
 // missing, and opens all size connections, so that none is opened under load.
-func openRedis(ctx context.Context, addr string, size int) (redisPool, error) {
-	p := redisPool{client: redis.NewClient(&redis.Options{
+func openRedis(ctx context.Context, addr string, size, policyBytes int) (redisPool, error) {
+	p := redisPool{policyBytes: policyBytes, client: redis.NewClient(&redis.Options{
 		Addr:                     addr,
 		Protocol:                 2,
 		DisableIdentity:          true,
@@ -89,7 +92,7 @@ func (p redisPool) awaitSeed(ctx context.Context) error {
 func (p redisPool) seed(ctx context.Context) error {
 	_, err := p.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		for id := range policies {
-			pipe.SetNX(ctx, policyKey(id), policyText(id), 0)
+			pipe.SetNX(ctx, policyKey(id), policyText(id, p.policyBytes), 0)
 		}
 		return nil
 	})

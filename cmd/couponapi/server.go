@@ -124,9 +124,13 @@ func (s *server) logRequest(w http.ResponseWriter, r *http.Request) {
 		slog.String("method", r.Method), slog.String("url", r.URL.String()), slog.String("body", string(body)))
 }
 
-// couponsBody joins the texts, which are JSON already: about 2 KB.
+// couponsBody joins the texts, which are JSON already.
 func couponsBody(user uint64, texts [policiesPerRequest]string) []byte {
-	b := make([]byte, 0, 2560)
+	size := len(`{"user":18446744073709551615,"policies":[]}`) + 1
+	for _, t := range texts {
+		size += len(t) + 1
+	}
+	b := make([]byte, 0, size)
 	b = append(b, `{"user":`...)
 	b = strconv.AppendUint(b, user, 10)
 	b = append(b, `,"policies":[`...)

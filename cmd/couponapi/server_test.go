@@ -60,7 +60,7 @@ func startAPI(t *testing.T, redisAddr string, out io.Writer, vars map[string]str
 	if err != nil {
 		t.Fatal(err)
 	}
-	redis, err := openRedis(t.Context(), cfg.RedisAddr, cfg.PoolSize)
+	redis, err := openRedis(t.Context(), cfg.RedisAddr, cfg.PoolSize, cfg.PolicyBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
