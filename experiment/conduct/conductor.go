@@ -64,6 +64,7 @@ type Request struct {
 	Matrix       *experiment.Matrix // resolved for the runner
 	Rounds       int                // 0: as the matrix says
 	New          bool               // another sweep of the same hash
+	PeelParent   int64              // the sweep before it in a peel; 0: none
 	AcceptShared bool               // one core for subject and generator
 	Invocation   experiment.Invocation
 	Secrets      map[string]string // variables of the caller that the matrix uses, those that are set

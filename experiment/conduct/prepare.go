@@ -79,7 +79,7 @@ func (s *sweep) begin(ctx context.Context) error {
 	}
 	var err error
 	s.head, err = s.Store.BeginSweep(ctx, experiment.SweepSpec{
-		Matrix: m, Hash: m.Hash(), Cells: cells, Ladders: m.Ladders(), Rounds: rounds, New: s.req.New,
+		Matrix: m, Hash: m.Hash(), Cells: cells, Ladders: m.Ladders(), Rounds: rounds, New: s.req.New, PeelParent: s.req.PeelParent,
 		Placement: s.placement, Host: s.host, Images: s.images, Invocation: s.req.Invocation,
 	})
 	if err != nil {
