@@ -14,10 +14,9 @@ const recursive = 33
 // readOnlyHook makes a connection unable to do more than read. mode=ro alone
 // would still let it attach and write other files, and query_only can be
 // switched off by whoever may run a pragma.
-func readOnlyHook(c *sqlite3.SQLiteConn) error {
+func readOnlyHook(c *sqlite3.SQLiteConn) {
 	c.SetLimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
 	c.RegisterAuthorizer(authorize)
-	return nil
 }
 
 // authorize allows reading, and nothing else that SQLite asks about; see

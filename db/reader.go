@@ -21,8 +21,9 @@ type reading struct{ pool *sql.DB }
 // nothing can be attached, and statements that do more than read are refused.
 type Reader struct {
 	reading
-	path string
-	copy string // directory of a private copy; empty without one
+	path  string
+	copy  string // directory of a private copy; empty without one
+	funcs []SQLFunc
 }
 
 var errEmpty = errors.New("it holds nothing yet")
@@ -30,8 +31,8 @@ var errEmpty = errors.New("it holds nothing yet")
 // OpenReadOnly opens the database at path for reading, also while a sweep is
 // being written into it. The error is a *WrongPathError if there is none of ours;
 // it wraps fs.ErrNotExist if there is no file and experiment.ErrSchemaNewer if a
-// newer ceteris wrote it.
-func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
+// newer ceteris wrote it. Statements of Query may call the functions.
+func OpenReadOnly(ctx context.Context, path string, funcs ...SQLFunc) (*Reader, error) {
 	path, err := realPath(path)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
 	case !info.Mode().IsRegular(): // a pipe would block for ever
 		return nil, wrongPath("database %s is no regular file", path)
 	}
-	r := &Reader{path: path, reading: reading{pool: pool(path, readPragmas, true)}}
+	r := &Reader{path: path, funcs: funcs, reading: reading{pool: pool(path, readPragmas, true, funcs...)}}
 	err = r.check(ctx)
 	if needsCopy(path, err) {
 		err = r.openCopy(ctx)
@@ -68,7 +69,7 @@ func (r *Reader) openCopy(ctx context.Context) error {
 		return err
 	}
 	r.copy = dir
-	r.pool = pool(filepath.Join(dir, copyName), readPragmas, true)
+	r.pool = pool(filepath.Join(dir, copyName), readPragmas, true, r.funcs...)
 	return r.check(ctx)
 }
 

@@ -23,11 +23,14 @@ func (c connector) Connect(context.Context) (driver.Conn, error) { return c.drv.
 func (c connector) Driver() driver.Driver                        { return c.drv }
 
 // pool opens the file at the absolute path. Connections with walls can do
-// nothing but read.
-func pool(path, pragmas string, walls bool) *sql.DB {
+// nothing but read, and know the functions.
+func pool(path, pragmas string, walls bool, funcs ...SQLFunc) *sql.DB {
 	drv := &sqlite3.SQLiteDriver{}
 	if walls {
-		drv.ConnectHook = readOnlyHook
+		drv.ConnectHook = func(c *sqlite3.SQLiteConn) error {
+			readOnlyHook(c)
+			return register(c, funcs)
+		}
 	}
 	return newPool(connector{drv: drv, dsn: dsn(path, pragmas)})
 }

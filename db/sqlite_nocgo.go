@@ -23,6 +23,6 @@ func (connector) Open(string) (driver.Conn, error) {
 		"install a C compiler (Debian: apt-get install gcc libc6-dev) and build again with CGO_ENABLED=1")
 }
 
-func pool(string, string, bool) *sql.DB { return newPool(connector{}) }
+func pool(string, string, bool, ...SQLFunc) *sql.DB { return newPool(connector{}) }
 
 func faultOf(error) fault { return faultOther }
