@@ -24,6 +24,8 @@ type closing struct {
 // turn is one matrix of a call of run, and what became of it.
 type turn struct {
 	file, name string
+	matrix     *experiment.Matrix // that is measured; of a peel, that of the stage
+	peel       peeled
 	begun      bool
 	sweep      int64 // 0: none was begun
 	runs       tally // of this call

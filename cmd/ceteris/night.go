@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ceteris/ceteris/analysis/report"
@@ -33,14 +34,23 @@ func (n *night) measure(ctx context.Context, files []string, matrices []*experim
 		fmt.Fprintf(n.err, "ceteris: no round begins after %s, in %s\n", clockOf(n.until, began), report.Duration(n.until.Sub(began).Round(time.Second)))
 	}
 	for i, m := range matrices {
-		n.turns = append(n.turns, &turn{file: files[i], name: report.Plain(m.Name)})
+		t := &turn{file: files[i], name: report.Plain(m.Name), matrix: m}
+		if n.o.peel {
+			if err := t.peelFrom(m); err != nil {
+				return ofFile(t.file, err)
+			}
+		}
+		n.turns = append(n.turns, t)
 	}
-	for i, m := range matrices {
+	for i := 0; i < len(n.turns); i++ {
 		if why, code := n.over(ctx); why != "" {
 			n.skip(n.turns[i:], why, code)
 			break
 		}
-		n.take(ctx, n.turns[i], m)
+		n.take(ctx, n.turns[i])
+		if next := n.peelOn(ctx, n.turns[i]); next != nil {
+			n.turns = slices.Insert(n.turns, i+1, next)
+		}
 	}
 	c := closing{turns: n.turns, took: n.now().Sub(began), database: n.store.Path(), next: n.o.next(n.turns)}
 	for _, line := range c.lines() {
@@ -76,7 +86,8 @@ func (n *night) skip(turns []*turn, why string, code int) {
 }
 
 // take measures one matrix, prints its table, and runs its on_finish.
-func (n *night) take(ctx context.Context, t *turn, m *experiment.Matrix) {
+func (n *night) take(ctx context.Context, t *turn) {
+	m := t.matrix
 	if t != n.turns[0] && n.o.format == string(report.Text) {
 		fmt.Fprintln(n.out)
 	}
@@ -123,7 +134,7 @@ func (n *night) conduct(ctx context.Context, m *experiment.Matrix, t *turn) (con
 		show.on(e)
 	})
 	return c.Conduct(ctx, conduct.Request{
-		Matrix: m, Rounds: int(n.o.rounds), New: n.o.fresh, AcceptShared: n.o.acceptShared,
+		Matrix: m, Rounds: int(n.o.rounds), New: n.o.fresh, PeelParent: t.peel.parent, AcceptShared: n.o.acceptShared,
 		Drain: n.interrupts.stopping.Done(), Until: n.until, Secrets: n.valuesOf(m),
 		Invocation: n.invocation(owner.String(), n.o.shareHost),
 	})

@@ -19,6 +19,8 @@ import (
 type runOptions struct {
 	rounds       rounds
 	fresh        bool
+	peel         bool
+	peelStages   int
 	runner       string
 	acceptShared bool
 	shareHost    bool
@@ -31,6 +33,8 @@ type runOptions struct {
 func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(&o.rounds, "rounds", "planned rounds; more than before extends the sweep (default as the matrix says)")
 	fs.BoolVar(&o.fresh, "new", false, "start another sweep of the same matrix instead of continuing the newest")
+	fs.BoolVar(&o.peel, "peel", false, "peel off what masks: adopt the best level of the factor that matters most, sweep again, until nothing matters")
+	fs.IntVar(&o.peelStages, "peel-stages", defaultPeelStages, "stages of --peel at most, each a sweep of its own")
 	fs.StringVar(&o.runner, "runner", "", "docker, process or auto, instead of the matrix's choice")
 	fs.BoolVar(&o.acceptShared, "accept-shared", false, "measure although subject and generator share a core")
 	fs.BoolVar(&o.shareHost, "share-host", false, "measure although another ceteris measures on this host")
@@ -50,8 +54,14 @@ termination finishes the run under way and keeps everything; the second aborts. 
 hang-up stops nothing: what is said goes to a log beside the database, too.
 
 Several matrices are all checked before the first begins; one that fails does not
-stop the next. --until and --for end the call after a round.`,
-		Example: "  ceteris run matrices/quickstart.yaml\n  ceteris run --rounds 10 matrices/coupon-lookup.yaml\n  ceteris run --until 07:00 matrices/coupon-lookup.yaml matrices/quickstart.yaml",
+stop the next. --until and --for end the call after a round.
+
+--peel looks for what a bottleneck hides. It runs the matrix, adopts the best level of
+the factor that matters most, and runs it again around the moved baseline, until no
+level is better by the minimum effect or --peel-stages is reached. Each stage is a sweep
+of its own, named peel-1, peel-2, ...; its table says how every effect has changed since
+the stage before. Called again, it goes on where it stood.`,
+		Example: "  ceteris run matrices/quickstart.yaml\n  ceteris run --rounds 10 matrices/coupon-lookup.yaml\n  ceteris run --peel matrices/coupon-as-found.yaml\n  ceteris run --until 07:00 matrices/coupon-lookup.yaml matrices/quickstart.yaml",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.repeat = flagsToRepeat(cmd.Flags())
@@ -74,10 +84,18 @@ func (a *app) run(ctx context.Context, o runOptions, files []string) error {
 	if err != nil {
 		return err
 	}
+	if err := o.checkPeel(); err != nil {
+		return err
+	}
 	a.interrupts.gently()
 	matrices, err := a.loadAll(ctx, o, files)
 	if err != nil {
 		return err
+	}
+	if o.peel {
+		if err := a.peelable(ctx, files, matrices); err != nil {
+			return err
+		}
 	}
 	store, closeStore, err := a.openStore(ctx)
 	if err != nil {
