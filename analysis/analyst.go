@@ -45,14 +45,22 @@ func New() *Analyst { return &Analyst{} }
 // or infinite.
 //
 // It fails on settings out of range (ErrBadParameter), on runs of unknown cells
-// and when two runs count for one cell and round.
+// and when two runs count for one cell and round. Cells that the settings leave out are
+// as if they had never been; what CheckWithout refuses is an error.
 func (*Analyst) Analyse(s experiment.Sweep, set experiment.Settings) (experiment.Results, error) {
 	if err := checkSettings(set); err != nil {
+		return experiment.Results{}, fmt.Errorf("analyse sweep %d: %w", s.ID, err)
+	}
+	s, err := without(s, set.Without)
+	if err != nil {
 		return experiment.Results{}, fmt.Errorf("analyse sweep %d: %w", s.ID, err)
 	}
 	a, err := arrange(s)
 	if err != nil {
 		return experiment.Results{}, fmt.Errorf("analyse sweep %d: %w", s.ID, err)
+	}
+	if set.AcceptRounds {
+		a.accept()
 	}
 	ladders, err := a.ladders(s, set)
 	if err != nil {
@@ -207,7 +215,7 @@ func (w *worker) row(f *family, c *cellRuns, row experiment.Comparison) experime
 	case failed > 0:
 		row.Flags = withFlag(row.Flags, experiment.FlagSurvivors)
 	}
-	if row.State != stateFinal {
+	if interim(row.State) {
 		row.Verdict, row.Material = experiment.VerdictPending, ""
 	}
 	return row

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -31,6 +32,15 @@ func (c *cellRuns) hasRound(round int) bool {
 
 // stateFinal is the state of results once all planned rounds are done.
 const stateFinal = "final"
+
+// Before that the state is one of these, with the rounds that are done and planned.
+const (
+	stateInterim = "interim: "
+	stateStopped = "stopped: " // no more are to come
+)
+
+// interim reports whether rounds are still to come: there are no verdicts yet.
+func interim(state string) bool { return strings.HasPrefix(state, stateInterim) }
 
 // stage is the cells that share rounds.
 type stage struct {
@@ -87,6 +97,15 @@ func arrange(s experiment.Sweep) (arranged, error) {
 	return out, nil
 }
 
+// accept takes the rounds that there are for all that there will be.
+func (a arranged) accept() {
+	for _, f := range a.families {
+		if rounds, open := strings.CutPrefix(f.stage.state, stateInterim); open {
+			f.stage.state = stateStopped + rounds
+		}
+	}
+}
+
 // stagesOf sorts cells into stages and finds the rounds of each that are done.
 func stagesOf(s experiment.Sweep, byCell map[experiment.CellKey][]experiment.RunRecord) ([]*stage, error) {
 	var stages []*stage
@@ -130,7 +149,7 @@ func (st *stage) settle(byCell map[experiment.CellKey][]experiment.RunRecord, pl
 	slices.Sort(st.rounds)
 	st.state = stateFinal
 	if len(st.rounds) < planned && st.paired {
-		st.state = fmt.Sprintf("interim: %d of %d", len(st.rounds), planned)
+		st.state = fmt.Sprintf(stateInterim+"%d of %d", len(st.rounds), planned)
 	}
 	for _, c := range st.cells {
 		if err := c.count(byCell[c.cell.Key], open, st.paired); err != nil {

@@ -33,6 +33,10 @@ func (r ClimbedRung) known() bool { return r.N > 0 || r.Failed }
 // Climbs gives the ladders of a sweep, in order of declaration, over the rounds in
 // which no cell is still to come.
 func Climbs(s experiment.Sweep, set experiment.Settings) ([]Climb, error) {
+	s, err := without(s, set.Without)
+	if err != nil {
+		return nil, fmt.Errorf("climb the ladders of sweep %d: %w", s.ID, err)
+	}
 	a, err := arrange(s)
 	if err != nil {
 		return nil, fmt.Errorf("climb the ladders of sweep %d: %w", s.ID, err)

@@ -62,7 +62,7 @@ func (w *worker) against(f *family, c *cellRuns, s Sample, o experiment.Objectiv
 	default:
 		row.Verdict = experiment.VerdictInconclusive
 	}
-	if row.State != stateFinal {
+	if interim(row.State) {
 		row.Verdict = experiment.VerdictPending
 	}
 	return row
