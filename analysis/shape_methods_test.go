@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -47,6 +48,16 @@ func shapeMethods() map[string]func(in values) (values, error) {
 			return values{"k": c.K, "change_after": c.After, "p": c.P, "arrangements": arrangements(ones(len(in.list("y"))))}, err
 		},
 		"mser5": mser5Case,
+
+		"isotonic_increasing": func(in values) (values, error) { return isotonicCase(in, Isotonic) },
+		"isotonic_decreasing": func(in values) (values, error) { return isotonicCase(in, Antitonic) },
+		"usl_fit":             uslCase,
+		"broken_stick_log2": func(in values) (values, error) {
+			s, err := BrokenStick(apply(in.list("level"), math.Log2), apply(in.list("response"), math.Log2))
+			return values{
+				"break_log2": s.Break, "break_level": math.Exp2(s.Break), "sse": s.Squares, "slope_before": s.Before, "slope_after": s.After,
+			}, err
+		},
 
 		"interaction_2x2_log_paired": factorialCase,
 	}
@@ -101,5 +112,26 @@ func factorialCase(in values) (values, error) {
 		"t": f.Interaction.T, "df": f.Interaction.DF, "p": f.Interaction.P,
 		"effect_a_without_b": f.AWithoutB.Value, "effect_a_with_b": f.AWithB.Value, "effect_b_without_a": f.BWithoutA.Value,
 		"p_a_without_b": f.AWithoutB.P, "p_a_with_b": f.AWithB.P,
+	}, err
+}
+
+func isotonicCase(in values, fit func(y, weight []float64) ([]float64, error)) (values, error) {
+	y, weight := in.list("y"), in.list("w")
+	got, err := fit(y, weight)
+	if err != nil {
+		return nil, err
+	}
+	return values{"fit": got, "sse": squaresApart(y, got, weight)}, nil
+}
+
+func uslCase(in values) (values, error) {
+	u, err := FitUSL(in.list("n"), in.list("throughput"))
+	var peak any = u.Peak()
+	if math.IsInf(u.Peak(), 1) {
+		peak = "Infinity"
+	}
+	return values{
+		"lambda": u.Lambda, "sigma": u.Sigma, "kappa": u.Kappa, "se_lambda": u.LambdaSE, "se_sigma": u.SigmaSE, "se_kappa": u.KappaSE,
+		"sse": u.Squares, "r2": u.R2, "peak_n": peak, "peak_throughput": u.At(u.Peak()), "contention_limit": u.Lambda / u.Sigma,
 	}, err
 }
