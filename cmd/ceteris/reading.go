@@ -17,9 +17,10 @@ type reading interface {
 	Findings(ctx context.Context, sweep int64) ([]db.StoredFinding, error)
 }
 
-// openReader opens the database for reading; it never creates one.
-func (a *app) openReader(ctx context.Context) (*db.Reader, error) {
-	r, err := db.OpenReadOnly(ctx, a.config.DB)
+// openReader opens the database for reading; it never creates one. Statements may call
+// the functions.
+func (a *app) openReader(ctx context.Context, funcs ...db.SQLFunc) (*db.Reader, error) {
+	r, err := db.OpenReadOnly(ctx, a.config.DB, funcs...)
 	return r, wrongDatabase(err)
 }
 

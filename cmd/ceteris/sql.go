@@ -15,29 +15,48 @@ import (
 
 func newSQLCommand(a *app) *cobra.Command {
 	var format string
-	var views bool
+	var views, functions bool
 	cmd := &cobra.Command{
 		Use:   "sql QUERY",
 		Short: "Ask the database in SQL; it cannot be written to this way",
+		Long: `Ask the database in SQL; it cannot be written to this way.
+
+Besides the functions of SQLite there are statistics, with the numbers of the tables;
+--functions lists them. ratio_low and ratio_high take a row for each round, with the
+value of the cell and that of the baseline, as run_metrics joined with itself gives:
+
+  select c.label, geomean(c.value / b.value) as ratio,
+         ratio_low(c.value, b.value, c.round) as low, ratio_high(c.value, b.value, c.round) as high
+  from run_metrics c join run_metrics b using (sweep, stage, condition, metric, round, state)
+  where sweep = 1 and metric = 'throughput' and state = 'ok'
+    and b.role = 'baseline' and c.role <> 'baseline'
+  group by c.label`,
 		Example: `  ceteris sql "select factor, level, n, estimate, low, high from confidence_intervals where metric = 'throughput'"
+  ceteris sql "select label, median(value), ci_low(value, 0.99), ci_high(value, 0.99) from run_metrics where sweep = 1 and metric = 'throughput' and state = 'ok' group by label"
   ceteris sql --views`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if views && len(args) > 0 {
-				return errors.New("--views takes no query")
-			}
-			if views {
+			switch {
+			case views && functions:
+				return errors.New("--views and --functions are two calls")
+			case (views || functions) && len(args) > 0:
+				return errors.New("--views and --functions take no query")
+			case views || functions:
 				return nil
 			}
 			return cobra.ExactArgs(1)(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if views {
+			switch {
+			case views:
 				return a.views(cmd.Context(), report.Format(format))
+			case functions:
+				return a.functions(report.Format(format))
 			}
 			return a.sql(cmd.Context(), report.Format(format), args[0])
 		},
 	}
 	cmd.Flags().BoolVar(&views, "views", false, "list the views that are made for people")
+	cmd.Flags().BoolVar(&functions, "functions", false, "list the statistics that statements may call")
 	formatFlag(cmd, &format, report.Formats()...)
 	return cmd
 }
@@ -50,7 +69,7 @@ func (a *app) sql(ctx context.Context, format report.Format, query string) error
 	case rest != "":
 		return &usageError{fmt.Errorf("the query has a second statement, and one only is answered: %s", cut(rest, 60))}
 	}
-	r, err := a.openReader(ctx)
+	r, err := a.openReader(ctx, sqlFuncs()...)
 	if err != nil {
 		return err
 	}
