@@ -1,8 +1,12 @@
 package analysis
 
 import (
+	"errors"
 	"math"
+	"math/rand/v2"
+	"testing"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -17,7 +21,6 @@ func planningMethods() map[string]func(in values) (values, error) {
 
 		"sample_size_ratio":             sampleSizeCase,
 		"power_two_sample_t":            powerCase,
-		"minimum_detectable_difference": detectableCase,
 		"sample_size_half_width": func(in values) (values, error) {
 			n, err := RoundsForHalfWidth(in.num("sd"), in.num("half_width"), in.confidence())
 			return values{"n": n}, err
@@ -58,11 +61,6 @@ func powerCase(in values) (values, error) {
 	return values{"power_paired": p}, err
 }
 
-func detectableCase(in values) (values, error) {
-	d, err := DetectableEffect(in.num("sd"), int(in.num("n")), in.num("power"), in.num("alpha"))
-	return values{"paired": d}, err
-}
-
 func spendingCase(in values) (values, error) {
 	out := values{}
 	for name, spent := range map[string]func(alpha, information float64) (float64, error){
@@ -101,4 +99,90 @@ func alarmCase(in values) (values, error) {
 		"alarm_at": at, "p_at_alarm": alarmChance(at, n, in.num("alpha")),
 		"lo_if_10pct": tenth.ExactLow, "hi_if_10pct": tenth.ExactHigh,
 	}, err
+}
+
+// The effect that is detectable is the one for which the power is as wanted.
+func TestDetectableEffect(t *testing.T) {
+	for _, n := range []int{2, 3, 5, 10, 30, 1000} {
+		for _, alpha := range []float64{0.05, 0.05 / 20} {
+			const sd, power = 0.02, 0.8
+			d, err := DetectableEffect(sd, n, power, alpha)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := PowerOf(sd, d, n, alpha)
+			if err != nil || math.Abs(got-power) > 1e-9 {
+				t.Errorf("%d rounds at %v: an effect of %v has power %v (%v), want %v", n, alpha, d, got, err, power)
+			}
+			rounds, err := RoundsForPower(sd, d*(1+1e-9), power, alpha)
+			if err != nil || rounds != n {
+				t.Errorf("an effect of %v needs %d rounds (%v), want %d", d, rounds, err, n)
+			}
+		}
+	}
+}
+
+// Where gonum's noncentral t gives out, the power goes on without a step.
+func TestPowerBeyondTheNoncentralT(t *testing.T) {
+	for _, n := range []float64{2, 3, 5} {
+		for _, alpha := range []float64{0.05, 1e-3} {
+			below, above := powerAt(noncentralReach/math.Sqrt(n)*(1-1e-9), n, alpha), powerAt(noncentralReach/math.Sqrt(n)*(1+1e-9), n, alpha)
+			if math.Abs(below-above) > 1e-3 {
+				t.Errorf("%v rounds at %v: %v below and %v above", n, alpha, below, above)
+			}
+		}
+	}
+}
+
+func TestPlanningRefuses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		want error
+	}{
+		"power without spread":   {second(PowerOf(0, 0.03, 5, 0.05)), ErrZeroVariance},
+		"power of one round":     {second(PowerOf(0.02, 0.03, 1, 0.05)), ErrTooFew},
+		"power of no effect":     {second(PowerOf(0.02, 0, 5, 0.05)), ErrBadParameter},
+		"level":                  {second(PowerOf(0.02, 0.03, 5, 1)), ErrBadParameter},
+		"power at the level":     {second(RoundsForPower(0.02, 0.03, 0.05, 0.05)), ErrBadParameter},
+		"certainty":              {second(RoundsForPower(0.02, 0.03, 1, 0.05)), ErrBadParameter},
+		"no end of rounds":       {second(RoundsForPower(1, 1e-3, 0.8, 0.05)), ErrOutOfReach},
+		"negative spread":        {second(RoundsForHalfWidth(-1, 0.03, 0.95)), ErrBadParameter},
+		"width of nothing":       {second(RoundsForHalfWidth(0.02, 0, 0.95)), ErrBadParameter},
+		"infinite spread":        {second(RoundsForHalfWidth(math.Inf(1), 0.03, 0.95)), ErrNotFinite},
+		"spread without a pilot": {second(UpperSD(0.02, 0, 0.8)), ErrTooFew},
+		"spread not a number":    {second(UpperSD(math.NaN(), 4, 0.8)), ErrNotFinite},
+		"equivalence of none":    {second(EquivalencePower(0.02, -0.03, 5, 0.05)), ErrBadParameter},
+		"effect of one round":    {second(DetectableEffect(0.02, 1, 0.8, 0.05)), ErrTooFew},
+		"information beyond all": {second(SpentPocock(0.05, 1.1)), ErrBadParameter},
+		"no information":         {second(SpentOBrienFleming(0.05, 0)), ErrBadParameter},
+	} {
+		if !errors.Is(tc.err, tc.want) {
+			t.Errorf("%s: %v, want %v", name, tc.err, tc.want)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// The 80% limit of a pilot's deviation lies above the true one in 80% of pilots.
+func TestUpperSD(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 1))
+	const pilots = 4000
+	covered := 0
+	for range pilots {
+		x := make([]float64, 4)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		limit, err := UpperSD(stat.StdDev(x, nil), len(x)-1, 0.8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if limit > 1 {
+			covered++
+		}
+	}
+	if share := float64(covered) / pilots; math.Abs(share-0.8) > 3*math.Sqrt(0.8*0.2/pilots) {
+		t.Errorf("the limit lies above in %v of pilots, want 0.8", share)
+	}
 }
