@@ -30,12 +30,12 @@ func (r reading) Imported(ctx context.Context, hash string) (int64, error) {
 func (d *DB) Import(ctx context.Context, spec experiment.ImportSpec) (sweep int64, runs []int64, err error) {
 	err = d.write(ctx, func(tx *sql.Tx) error {
 		begin := experiment.SweepSpec{Matrix: spec.Matrix, Hash: spec.Hash, Cells: spec.Cells, Rounds: 1, Invocation: spec.Invocation}
-		head, err := newestOfHash(ctx, tx, spec.Hash)
+		head, err := newestOfHash(ctx, tx, spec.Hash, 0)
 		switch {
 		case err != nil:
 			return err
 		case head.ID == 0:
-			head, err = d.insertSweep(ctx, tx, begin, 1)
+			head, err = d.insertSweep(ctx, tx, begin)
 		default:
 			err = growSweep(ctx, tx, head.ID, begin)
 		}

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -88,8 +89,18 @@ func TestLadders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := texts(t, d, `SELECT sweep || '|' || stage || '|' || condition || '|' || role || '|' || coalesce(factor, '') || '|' || coalesce(level, '') || '|' || label || '|' ||
-		rung || '|' || n || '|' || coalesce(offered, '') || '|' || coalesce(achieved, '') || '|' || coalesce(sustained, 'null') FROM ladder`)
+	rows := `SELECT sweep || '|' || stage || '|' || condition || '|' || role || '|' || coalesce(factor, '') || '|' || coalesce(level, '') || '|' || label || '|' ||
+		rung || '|' || n || '|' || coalesce(offered, '') || '|' || coalesce(achieved, '') || '|' || coalesce(sustained, 'null') FROM ladder`
+	for _, row := range texts(t, d, rows) {
+		if !strings.HasSuffix(row, "|null") {
+			t.Errorf("judged before the analysis: %s", row)
+		}
+	}
+	results := experiment.Results{Ladders: judgedLadders(spec), Version: "v1"}
+	if err := d.ReplaceResults(ctx, head.ID, results); err != nil {
+		t.Fatal(err)
+	}
+	got := texts(t, d, rows)
 	label := spec.Ladders[1].Cell.Label()
 	want := []string{
 		"1|main|users=1|baseline|||baseline|100|1|100.0|97.0|1",
@@ -99,12 +110,49 @@ func TestLadders(t *testing.T) {
 		"1|main|users=2|baseline|||baseline|100|1|100.0|97.0|1",
 		"1|main|users=2|baseline|||baseline|200|1|200.0|200.0|0",
 		"1|main|users=2|corner|pool+log|1+debug|" + label + "|100|1|100.0|97.0|1",
-		"1|main|users=2|corner|pool+log|1+debug|" + label + "|200|0|||null",
+		"1|main|users=2|corner|pool+log|1+debug|" + label + "|200|0|||0",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	got = texts(t, d, `SELECT concat_ws('|', coalesce(broken, 'null'), status, coalesce(above, 'null'), tail, coalesce(sustained_to, 'null'), coalesce(broken_from, 'null'),
+		coalesce(tail_first_at, 'null'), coalesce(median_first_at, 'null'), state, analysis_version) FROM ladder WHERE rung = '200'`)
+	want = []string{
+		"achieved|found|null|latency_p99|100|200|200|null|final|v1",
+		"errors|found|null|latency_p99|100|200|null|200|final|v1",
+		"dropped|found|null|latency_p99|100|200|null|null|final|v1",
+		"failed|found|null|latency_p99|100|200|null|null|final|v1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	stored, err := d.Results(ctx, head.ID)
+	if diff := cmp.Diff(results.Ladders, stored.Ladders); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
 	checkLadderSweep(t, d, head.ID, spec)
+}
+
+// judgedLadders is what an analysis makes of the ladders of ladderSpec.
+func judgedLadders(spec experiment.SweepSpec) []experiment.LadderResult {
+	var all []experiment.LadderResult
+	for i, why := range []string{"achieved", "errors", "dropped", "failed"} {
+		low, high := spec.Ladders[i].Rungs[0], spec.Ladders[i].Rungs[1]
+		l := experiment.LadderResult{
+			Cell: spec.Ladders[i].Cell.Key, Status: "found", Tail: "latency_p99", Sustained: low, Broken: high, State: "final",
+			Rungs: []experiment.RungResult{{Cell: low, N: 1}, {Cell: high, N: 1, Broken: why}},
+		}
+		switch why {
+		case "achieved":
+			l.TailFirst = high
+		case "errors":
+			l.MedianFirst = high
+		case "failed":
+			l.Rungs[1].N = 0
+		}
+		all = append(all, l)
+	}
+	return all
 }
 
 // checkLadderSweep: the summary cells are apart from those that are run, carry

@@ -12,13 +12,32 @@ import (
 )
 
 // LoadSweep gives a sweep with its cells in order of declaration and its runs in
-// order of their ids, each with what was observed in its measured window. It is
-// one consistent state. Positions in the matrix file are not kept.
+// order of their ids, each with what was observed in its measured window; the sweep
+// before it in a peel likewise, without the one before that; and what other sweeps
+// showed of its host. It is one consistent state. Positions in the matrix file are not
+// kept.
 func (r reading) LoadSweep(ctx context.Context, sweep int64) (experiment.Sweep, error) {
-	return r.load(ctx, sweep, loadObservations)
+	return r.load(ctx, sweep, func(ctx context.Context, q querier, s *experiment.Sweep) error {
+		if err := loadObservations(ctx, q, s); err != nil {
+			return err
+		}
+		if err := loadHistory(ctx, q, s); err != nil {
+			return err
+		}
+		if s.PeelParent == 0 {
+			return nil
+		}
+		before, err := loadOutline(ctx, q, s.PeelParent)
+		if err != nil {
+			return fmt.Errorf("the sweep before it, %d: %w", s.PeelParent, err)
+		}
+		s.Before = &before
+		return loadObservations(ctx, q, s.Before)
+	})
 }
 
-// Outline gives a sweep as LoadSweep does, without what was observed.
+// Outline gives a sweep as LoadSweep does, without what was observed, and without
+// what other sweeps showed.
 func (r reading) Outline(ctx context.Context, sweep int64) (experiment.Sweep, error) {
 	return r.load(ctx, sweep, func(context.Context, querier, *experiment.Sweep) error { return nil })
 }
@@ -27,22 +46,8 @@ func (r reading) load(ctx context.Context, sweep int64, more func(context.Contex
 	var s experiment.Sweep
 	err := r.snapshot(ctx, func(tx *sql.Tx) error {
 		var err error
-		if s, err = loadHead(ctx, tx, sweep); err != nil {
+		if s, err = loadOutline(ctx, tx, sweep); err != nil {
 			return err
-		}
-		if s.Factors, s.Across, err = loadFactors(ctx, tx, sweep); err != nil {
-			return err
-		}
-		if s.Cells, s.Ladders, err = loadCells(ctx, tx, sweep); err != nil {
-			return err
-		}
-		runs, err := collect(ctx, tx, "runs.sql", scanRun, sweep)
-		if err != nil {
-			return err
-		}
-		s.Runs = make([]experiment.RunRecord, len(runs))
-		for i, r := range runs {
-			s.Runs[i].Run = r
 		}
 		return more(ctx, tx, &s)
 	})
@@ -50,6 +55,28 @@ func (r reading) load(ctx context.Context, sweep int64, more func(context.Contex
 		return experiment.Sweep{}, fmt.Errorf("load sweep %d: %w", sweep, err)
 	}
 	return s, nil
+}
+
+func loadOutline(ctx context.Context, q querier, sweep int64) (experiment.Sweep, error) {
+	s, err := loadHead(ctx, q, sweep)
+	if err != nil {
+		return s, err
+	}
+	if err := loadLastInvocation(ctx, q, &s); err != nil {
+		return s, err
+	}
+	if s.Factors, s.Across, err = loadFactors(ctx, q, sweep); err != nil {
+		return s, err
+	}
+	if s.Cells, s.Ladders, err = loadCells(ctx, q, sweep); err != nil {
+		return s, err
+	}
+	runs, err := collect(ctx, q, "runs.sql", scanRun, sweep)
+	s.Runs = make([]experiment.RunRecord, len(runs))
+	for i, r := range runs {
+		s.Runs[i].Run = r
+	}
+	return s, err
 }
 
 // snapshot runs f in one transaction that only reads.
@@ -63,10 +90,10 @@ func (r reading) snapshot(ctx context.Context, f func(*sql.Tx) error) error {
 
 func loadHead(ctx context.Context, q querier, sweep int64) (experiment.Sweep, error) {
 	s := experiment.Sweep{}
-	var seed, settings, placement, host, declared string
+	var seed, settings, placement, host, declared, stopping string
 	var began sql.Null[int64]
 	err := q.QueryRowContext(ctx, query("sweep.sql"), sweep).Scan(&s.ID, &s.Hash, &s.Serial, &s.Name, &s.Question, &s.Runner, &seed, &s.Rounds,
-		&settings, &placement, &host, &declared, &began)
+		&settings, &placement, &host, &declared, &stopping, &s.PeelParent, &began)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s, experiment.ErrUnknownSweep
 	}
@@ -77,7 +104,22 @@ func loadHead(ctx context.Context, q querier, sweep int64) (experiment.Sweep, er
 	if s.Seed, err = strconv.ParseUint(seed, 10, 64); err != nil {
 		return s, fmt.Errorf("seed: %w", err)
 	}
-	return s, fromJSON(jsonInto{settings, &s.Settings}, jsonInto{placement, &s.Placement}, jsonInto{host, &s.Host}, jsonInto{declared, &s.Declared})
+	return s, fromJSON(jsonInto{settings, &s.Settings}, jsonInto{placement, &s.Placement}, jsonInto{host, &s.Host},
+		jsonInto{declared, &s.Declared}, jsonInto{stopping, &s.Stopping})
+}
+
+// loadLastInvocation adds what is known of the newest invocation; there is one from the
+// beginning of a sweep on.
+func loadLastInvocation(ctx context.Context, q querier, s *experiment.Sweep) error {
+	var images string
+	err := q.QueryRowContext(ctx, query("last_invocation.sql"), s.ID).Scan(&images, &s.Version, &s.Ended)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fromJSON(jsonInto{images, &s.Images})
 }
 
 type jsonInto struct {

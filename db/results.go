@@ -8,20 +8,15 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// ReplaceResults replaces intervals, comparisons and the findings of the results
-// in one transaction. Findings that were stored with a run stay.
+// ReplaceResults replaces all results of a sweep, their findings among them, in one
+// transaction. Findings that were stored with a run stay.
 func (d *DB) ReplaceResults(ctx context.Context, sweep int64, r experiment.Results) error {
 	err := d.write(ctx, func(tx *sql.Tx) error {
 		cells, err := cellIDs(ctx, tx, sweep)
 		if err != nil {
 			return err
 		}
-		for _, table := range []string{"compared", "intervals", "analyses"} {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE sweep = ?`, sweep); err != nil {
-				return err
-			}
-		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM findings WHERE sweep = ? AND judged = 'sweep'`, sweep); err != nil {
+		if err := deleteResults(ctx, tx, sweep); err != nil {
 			return err
 		}
 		if err := d.insertAnalysis(ctx, tx, sweep, r); err != nil {
@@ -33,6 +28,15 @@ func (d *DB) ReplaceResults(ctx context.Context, sweep int64, r experiment.Resul
 		if err := insertComparisons(ctx, tx, sweep, cells, r.Comparisons); err != nil {
 			return err
 		}
+		if err := insertChanges(ctx, tx, sweep, cells, r.Changes); err != nil {
+			return err
+		}
+		if err := insertResponses(ctx, tx, sweep, cells, r.Responses); err != nil {
+			return err
+		}
+		if err := insertLadderResults(ctx, tx, sweep, cells, r.Ladders); err != nil {
+			return err
+		}
 		return insertSweepFindings(ctx, tx, sweep, cells, r.Findings)
 	})
 	if err != nil {
@@ -41,13 +45,27 @@ func (d *DB) ReplaceResults(ctx context.Context, sweep int64, r experiment.Resul
 	return nil
 }
 
+func deleteResults(ctx context.Context, tx *sql.Tx, sweep int64) error {
+	for _, rows := range []string{
+		`judged_rungs WHERE ladder IN (SELECT ladder FROM ladders WHERE sweep = ?)`,
+		`ladders WHERE sweep = ?`, `responded WHERE sweep = ?`, `changes WHERE sweep = ?`, `compared WHERE sweep = ?`, `intervals WHERE sweep = ?`,
+		`analyses WHERE sweep = ?`, `findings WHERE sweep = ? AND judged = 'sweep'`,
+	} {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+rows, sweep); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (d *DB) insertAnalysis(ctx context.Context, tx *sql.Tx, sweep int64, r experiment.Results) error {
-	texts, err := jsonTexts(orEmpty(r.Notes))
+	texts, err := jsonTexts(orEmpty(r.Notes), r.Settings, r.Stop)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO analyses (sweep, analysed, rounds_done, planned, notes, settings_hash, analysis_version) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		sweep, d.now().UnixNano(), r.RoundsDone, r.Planned, texts[0], r.SettingsHash, r.Version)
+	_, err = tx.ExecContext(ctx, `INSERT INTO analyses (sweep, analysed, rounds_done, planned, notes, settings, stop, settings_hash, analysis_version)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		sweep, d.now().UnixNano(), r.RoundsDone, r.Planned, texts[0], texts[1], texts[2], r.SettingsHash, r.Version)
 	return err
 }
 

@@ -105,6 +105,14 @@ func (c cellIndex) id(key experiment.CellKey) (int64, error) {
 	return id, nil
 }
 
+// optional is NULL for no cell.
+func (c cellIndex) optional(key experiment.CellKey) (any, error) {
+	if key == "" {
+		return nil, nil
+	}
+	return c.id(key)
+}
+
 // Runs gives all runs of a sweep, in order of their ids.
 func (r reading) Runs(ctx context.Context, sweep int64) ([]experiment.Run, error) {
 	return r.runs(ctx, "runs.sql", sweep)

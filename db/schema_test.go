@@ -99,7 +99,10 @@ func TestViewsAreListedWithTheirComments(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}
-	want := []string{"comparison_table", "comparisons", "confidence_intervals", "excluded_runs", "imported_runs", "ladder", "masking", "observations", "run_metrics", "series"}
+	want := []string{
+		"calibrations", "comparison_table", "comparisons", "confidence_intervals", "excluded_runs", "host_calibrations", "imported_runs",
+		"interactions", "ladder", "masking", "observations", "response_levels", "responses", "run_metrics", "series",
+	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
@@ -122,7 +125,7 @@ func TestConfidenceIntervalsHaveARowACell(t *testing.T) {
 		}
 	}
 	columns := texts(t, d, `SELECT group_concat(name, ', ') FROM pragma_table_info('confidence_intervals')`)
-	if want := "sweep, stage, condition, role, factor, level, metric, unit, n, estimate, low, high, confidence, method, state"; columns[0] != want {
+	if want := "sweep, stage, condition, role, factor, level, metric, unit, n, estimate, low, high, confidence, method, state, settings_hash, analysis_version"; columns[0] != want {
 		t.Errorf("columns %s", columns[0])
 	}
 	if nulls := texts(t, d, `SELECT count(*) FROM confidence_intervals WHERE condition IS NULL OR (factor IS NULL) <> (role IN ('baseline', 'control'))`); nulls[0] != "0" {

@@ -305,6 +305,7 @@ func TestSweepRoundTrip(t *testing.T) {
 		want := experiment.Sweep{
 			ID: head.ID, Hash: spec.Hash, Serial: 1, Name: m.Name, Question: m.Question, Runner: m.Runner, Seed: m.Repeat.Seed, Rounds: spec.Rounds,
 			Settings: m.Judge, Factors: m.Factors, Cells: spec.Cells, Placement: spec.Placement, Host: spec.Host, Began: testTime(),
+			Images: spec.Images, Version: spec.Invocation.Version,
 		}
 		pending := pendingRuns(t, d, head.ID)
 		for _, run := range pending {

@@ -14,9 +14,9 @@ import (
 func (r reading) Results(ctx context.Context, sweep int64) (experiment.Results, error) {
 	var out experiment.Results
 	err := r.snapshot(ctx, func(tx *sql.Tx) error {
-		var notes string
-		err := tx.QueryRowContext(ctx, `SELECT rounds_done, planned, notes, settings_hash, analysis_version FROM analyses WHERE sweep = ?`, sweep).
-			Scan(&out.RoundsDone, &out.Planned, &notes, &out.SettingsHash, &out.Version)
+		var notes, settings, stop string
+		err := tx.QueryRowContext(ctx, `SELECT rounds_done, planned, notes, settings, stop, settings_hash, analysis_version FROM analyses WHERE sweep = ?`, sweep).
+			Scan(&out.RoundsDone, &out.Planned, &notes, &settings, &stop, &out.SettingsHash, &out.Version)
 		if errors.Is(err, sql.ErrNoRows) {
 			_, err = loadHead(ctx, tx, sweep) // an unknown sweep is an error
 			return err
@@ -24,13 +24,22 @@ func (r reading) Results(ctx context.Context, sweep int64) (experiment.Results, 
 		if err != nil {
 			return err
 		}
-		if err := fromJSON(jsonInto{notes, &out.Notes}); err != nil {
+		if err := fromJSON(jsonInto{notes, &out.Notes}, jsonInto{settings, &out.Settings}, jsonInto{stop, &out.Stop}); err != nil {
 			return err
 		}
 		if out.Intervals, err = collect(ctx, tx, "intervals.sql", scanInterval, sweep); err != nil {
 			return err
 		}
 		if out.Comparisons, err = collect(ctx, tx, "comparisons.sql", scanComparison, sweep); err != nil {
+			return err
+		}
+		if out.Changes, err = collect(ctx, tx, "changes.sql", scanChange, sweep); err != nil {
+			return err
+		}
+		if out.Responses, err = collect(ctx, tx, "responses.sql", scanResponse, sweep); err != nil {
+			return err
+		}
+		if out.Ladders, err = loadLadderResults(ctx, tx, sweep); err != nil {
 			return err
 		}
 		out.Findings, err = collect(ctx, tx, "sweep_findings.sql", func(scan func(...any) error) (experiment.Finding, error) {

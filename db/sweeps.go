@@ -13,9 +13,10 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// BeginSweep continues the newest sweep of the matrix's hash, or begins one: the
-// first of that hash, or the next when spec.New. It opens an invocation either
-// way. Invocations that never ended are marked as died: there is one writer.
+// BeginSweep continues the newest sweep of the matrix's hash that follows the same
+// sweep in a peel (or none, as spec.PeelParent says), or begins one: where there is
+// none such, or when spec.New. It opens an invocation either way. Invocations that
+// never ended are marked as died: there is one writer.
 func (d *DB) BeginSweep(ctx context.Context, spec experiment.SweepSpec) (experiment.SweepHead, error) {
 	if spec.Matrix == nil || spec.Hash == "" || len(spec.Cells) == 0 || spec.Rounds < 1 {
 		return experiment.SweepHead{}, errors.New("begin sweep: it has no matrix, no hash, no cells or no rounds")
@@ -23,12 +24,12 @@ func (d *DB) BeginSweep(ctx context.Context, spec experiment.SweepSpec) (experim
 	var head experiment.SweepHead
 	err := d.write(ctx, func(tx *sql.Tx) error {
 		var err error
-		head, err = newestOfHash(ctx, tx, spec.Hash)
+		head, err = newestOfHash(ctx, tx, spec.Hash, spec.PeelParent)
 		switch {
 		case err != nil:
 			return err
 		case head.ID == 0 || spec.New:
-			head, err = d.insertSweep(ctx, tx, spec, head.Serial+1)
+			head, err = d.insertSweep(ctx, tx, spec)
 		default:
 			head.Continued = true
 			err = refreshSweep(ctx, tx, spec, &head)
@@ -45,9 +46,11 @@ func (d *DB) BeginSweep(ctx context.Context, spec experiment.SweepSpec) (experim
 	return head, nil
 }
 
-func newestOfHash(ctx context.Context, tx *sql.Tx, hash string) (experiment.SweepHead, error) {
+// newestOfHash finds the newest sweep of a hash that follows parent in a peel; 0: that
+// follows none.
+func newestOfHash(ctx context.Context, tx *sql.Tx, hash string, parent int64) (experiment.SweepHead, error) {
 	head := experiment.SweepHead{Hash: hash}
-	err := tx.QueryRowContext(ctx, `SELECT id, serial, rounds FROM sweeps WHERE hash = ? ORDER BY serial DESC LIMIT 1`, hash).
+	err := tx.QueryRowContext(ctx, `SELECT id, serial, rounds FROM sweeps WHERE hash = ? AND peel_parent IS ? ORDER BY serial DESC LIMIT 1`, hash, positive(parent)).
 		Scan(&head.ID, &head.Serial, &head.Rounds)
 	if errors.Is(err, sql.ErrNoRows) {
 		return head, nil
@@ -55,22 +58,21 @@ func newestOfHash(ctx context.Context, tx *sql.Tx, hash string) (experiment.Swee
 	return head, err
 }
 
-func (d *DB) insertSweep(ctx context.Context, tx *sql.Tx, spec experiment.SweepSpec, serial int) (experiment.SweepHead, error) {
-	head := experiment.SweepHead{Hash: spec.Hash, Serial: serial, Rounds: spec.Rounds}
+func (d *DB) insertSweep(ctx context.Context, tx *sql.Tx, spec experiment.SweepSpec) (experiment.SweepHead, error) {
+	head := experiment.SweepHead{Hash: spec.Hash, Rounds: spec.Rounds}
 	m := spec.Matrix
-	texts, err := jsonTexts(m, m.Judge, spec.Placement, spec.Host, orEmpty(m.Declared()))
+	texts, err := jsonTexts(m, m.Judge, spec.Placement, spec.Host, orEmpty(m.Declared()), m.Repeat.Stopping)
 	if err != nil {
 		return head, err
 	}
-	r, err := tx.ExecContext(ctx, `INSERT INTO sweeps
-		(hash, serial, name, question, runner, seed, rounds, matrix, source, file, sha256, settings, placement, host, declared, began)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		spec.Hash, serial, m.Name, m.Question, m.Runner, strconv.FormatUint(m.Repeat.Seed, 10), spec.Rounds,
-		texts[0], m.Origin.Source, m.Origin.File, m.Origin.SHA256, texts[1], texts[2], texts[3], texts[4], d.stamp(spec.Invocation.Began))
+	err = tx.QueryRowContext(ctx, `INSERT INTO sweeps
+		(hash, serial, name, question, runner, seed, rounds, matrix, source, file, sha256, settings, placement, host, declared, stopping, peel_parent, began)
+		VALUES (?1, (SELECT coalesce(max(serial), 0) + 1 FROM sweeps WHERE hash = ?1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		RETURNING id, serial`,
+		spec.Hash, m.Name, m.Question, m.Runner, strconv.FormatUint(m.Repeat.Seed, 10), spec.Rounds,
+		texts[0], m.Origin.Source, m.Origin.File, m.Origin.SHA256, texts[1], texts[2], texts[3], texts[4], texts[5],
+		positive(spec.PeelParent), d.stamp(spec.Invocation.Began)).Scan(&head.ID, &head.Serial)
 	if err != nil {
-		return head, err
-	}
-	if head.ID, err = r.LastInsertId(); err != nil {
 		return head, err
 	}
 	if err := insertFactors(ctx, tx, head.ID, m); err != nil {
@@ -178,13 +180,19 @@ func offBaseline(c experiment.Cell, text string) any {
 // refreshSweep takes over what is no part of a sweep's identity.
 func refreshSweep(ctx context.Context, tx *sql.Tx, spec experiment.SweepSpec, head *experiment.SweepHead) error {
 	m := spec.Matrix
-	texts, err := jsonTexts(m, m.Judge, orEmpty(m.Declared()))
+	texts, err := jsonTexts(m, m.Judge, orEmpty(m.Declared()), m.Repeat.Stopping)
 	if err != nil {
 		return err
 	}
-	head.Rounds = max(head.Rounds, spec.Rounds)
-	_, err = tx.ExecContext(ctx, `UPDATE sweeps SET name = ?, question = ?, matrix = ?, source = ?, file = ?, sha256 = ?, settings = ?, declared = ?, rounds = ? WHERE id = ?`,
-		m.Name, m.Question, texts[0], m.Origin.Source, m.Origin.File, m.Origin.SHA256, texts[1], texts[2], head.Rounds, head.ID)
+	finished, err := finishedBy(ctx, tx, head.ID, m.Repeat.Stopping, texts[3], texts[1])
+	if err != nil {
+		return err
+	}
+	if !finished {
+		head.Rounds = max(head.Rounds, spec.Rounds)
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE sweeps SET name = ?, question = ?, matrix = ?, source = ?, file = ?, sha256 = ?, settings = ?, declared = ?, stopping = ?, rounds = ? WHERE id = ?`,
+		m.Name, m.Question, texts[0], m.Origin.Source, m.Origin.File, m.Origin.SHA256, texts[1], texts[2], texts[3], head.Rounds, head.ID)
 	if err != nil {
 		return err
 	}
@@ -197,6 +205,36 @@ func refreshSweep(ctx context.Context, tx *sql.Tx, spec experiment.SweepSpec, he
 		return err
 	}
 	return json.Unmarshal([]byte(images), &head.Images)
+}
+
+// finishedBy reports whether the sweep met a rule (FinishRounds), and is continued by
+// the same rule under the same settings.
+func finishedBy(ctx context.Context, tx *sql.Tx, sweep int64, rule experiment.Stopping, ruleText, settings string) (bool, error) {
+	if rule.Until == experiment.StopFixed {
+		return false, nil
+	}
+	var finished bool
+	err := tx.QueryRowContext(ctx, `SELECT rounds < ? AND stopping = ? AND settings = ? FROM sweeps WHERE id = ?`,
+		rule.AtMost, ruleText, settings, sweep).Scan(&finished)
+	return finished, err
+}
+
+// FinishRounds makes a sweep that met its rule one of so many rounds: pending runs of
+// later ones are dropped, and no more are planned when it is continued, unless the rule
+// or the settings by which it is judged are others then.
+func (d *DB) FinishRounds(ctx context.Context, sweep int64, rounds int) error {
+	err := d.write(ctx, func(tx *sql.Tx) error {
+		r, err := tx.ExecContext(ctx, `UPDATE sweeps SET rounds = ? WHERE id = ?`, rounds, sweep)
+		if err := exactlyOne(r, err); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM runs WHERE sweep = ? AND round > ? AND state = 'pending'`, sweep, rounds)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("finish sweep %d after %d rounds: %w", sweep, rounds, err)
+	}
+	return nil
 }
 
 const outcomeDied = "failed: died"

@@ -257,9 +257,13 @@ type Store interface {
 	// EndRun stores a run and all that belongs to it in one transaction.
 	EndRun(ctx context.Context, o Outcome, findings []Finding) error
 	LoadSweep(ctx context.Context, sweep int64) (Sweep, error)
-	// ReplaceResults replaces intervals, comparisons and the sweep's findings in
-	// one transaction.
+	// ReplaceResults replaces all results of a sweep, its findings among them, in one
+	// transaction.
 	ReplaceResults(ctx context.Context, sweep int64, r Results) error
+	// FinishRounds makes a sweep that met its rule one of so many rounds, and drops the
+	// pending runs of later ones. Continued by the same rule and judged by the same
+	// settings, it stays so.
+	FinishRounds(ctx context.Context, sweep int64, rounds int) error
 	EndInvocation(ctx context.Context, i Invocation) error
 	// Checkpoint folds the write-ahead log into the file.
 	Checkpoint(ctx context.Context) error
