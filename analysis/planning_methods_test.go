@@ -33,6 +33,38 @@ func planningMethods() map[string]func(in values) (values, error) {
 		"alpha_spending":  spendingCase,
 		"look_confidence": lookCase,
 		"aa_alarm":        alarmCase,
+
+		"bootstrap_mean":             func(in values) (values, error) { return bootstrapCase(in, mean) },
+		"bootstrap_median":           func(in values) (values, error) { return bootstrapCase(in, median) },
+		"bootstrap_ratio_of_means":   func(in values) (values, error) { return bootstrapRatioCase(in, mean) },
+		"bootstrap_ratio_of_medians": func(in values) (values, error) { return bootstrapRatioCase(in, median) },
+
+		"permutation_mean_difference": permuteSamplesCase,
+		"permutation_sign_flip": func(in values) (values, error) {
+			p, err := PermuteSigns(in.list("differences"), nil)
+			return permutationValues(p), err
+		},
+		"permutation_within_rounds": func(in values) (values, error) {
+			cells := in.table("rounds")
+			for i := range cells {
+				cells[i] = logs(cells[i])
+			}
+			p, err := PermuteRounds(cells, nil)
+			return permutationValues(p), err
+		},
+		"permutation_sampled_p": sampledCase,
+
+		"variance_components": componentsCase,
+		"optimal_inner_repetitions": func(in values) (values, error) {
+			c := Components{Between: in.num("var_between"), Within: in.num("var_within")}
+			m, err := c.SlicesPerRun(in.num("cost_run"), in.num("cost_slice"))
+			return values{"m": m, "m_used": math.Ceil(m)}, err
+		},
+		"cell_mean_variance": func(in values) (values, error) {
+			c := Components{Between: in.num("var_between"), Within: in.num("var_within")}
+			v, share, err := c.OfMean(int(in.num("runs")), int(in.num("slices")))
+			return values{"variance": v, "share_between": share}, err
+		},
 	}
 }
 
@@ -98,6 +130,70 @@ func alarmCase(in values) (values, error) {
 	return values{
 		"alarm_at": at, "p_at_alarm": alarmChance(at, n, in.num("alpha")),
 		"lo_if_10pct": tenth.ExactLow, "hi_if_10pct": tenth.ExactHigh,
+	}, err
+}
+
+func mean(x []float64) float64 { return stat.Mean(x, nil) }
+
+func bootstrapCase(in values, statistic func([]float64) float64) (values, error) {
+	b, err := BootstrapOf(in.list("x"), statistic, in.confidence(), int(in.num("resamples")), Seeded(2, "bootstrap", ""))
+	return bootstrapValues(b), err
+}
+
+func bootstrapRatioCase(in values, statistic func([]float64) float64) (values, error) {
+	b, err := BootstrapRatio(in.list("baseline"), in.list("treatment"), statistic, in.confidence(), int(in.num("resamples")), Seeded(2, "bootstrap", ""))
+	return bootstrapValues(b), err
+}
+
+func bootstrapValues(b Bootstrap) values {
+	out := values{
+		"estimate": b.Value, "se": b.SE, "z0": b.Bias, "acceleration": b.Acceleration,
+		"percentile_lo": b.PercentileLow, "percentile_hi": b.PercentileHigh,
+		"bca_lo": b.Low, "bca_hi": b.High, "alpha_lo": b.LowLevel, "alpha_hi": b.HighLevel,
+	}
+	if b.ZeroVariance {
+		out["flag"] = "ZeroVariance"
+	}
+	return out
+}
+
+func permutationValues(p PermutationTest) values {
+	return values{"extreme": p.Extreme, "total": p.Total, "p": p.P}
+}
+
+func permuteSamplesCase(in values) (values, error) {
+	a, b := in.list("baseline"), in.list("treatment")
+	p, err := PermuteSamples(a, b, nil)
+	out := permutationValues(p)
+	if err == nil {
+		onLogs, _ := PermuteSamples(logs(a), logs(b), nil)
+		out["p_log"] = onLogs.P
+	}
+	return out, err
+}
+
+// sampledCase meets the observed arrangement once more, as the test does.
+func sampledCase(in values) (values, error) {
+	left := int(in.num("extreme"))
+	p := permutation{observed: 1, count: math.Inf(1), draw: func() float64 {
+		left--
+		if left >= 0 {
+			return 1
+		}
+		return 0
+	}}.test()
+	return values{"p": p.P}, nil
+}
+
+func componentsCase(in values) (values, error) {
+	var runs [][]float64
+	for _, r := range in["runs"].([]any) {
+		runs = append(runs, asList(r))
+	}
+	c, err := ComponentsOf(runs)
+	return values{
+		"ms_between": c.MeanSquareBetween, "ms_within": c.MeanSquareWithin, "n0": c.Slices,
+		"anova_between": c.Untruncated, "anova_between_truncated": c.Between, "anova_within": c.Within, "icc": c.ICC,
 	}, err
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// sweepCase is testdata/sweeps/*/expected.json: a whole sweep, analysed by an
-// independent program.
+// sweepCase is sweeps/*/expected.json: a whole sweep, analysed by an independent
+// program.
 type sweepCase struct {
 	Settings struct {
 		Baseline       string
@@ -54,23 +54,26 @@ type sweepRow struct {
 }
 
 func TestReferenceSweeps(t *testing.T) {
-	dirs, err := filepath.Glob("testdata/sweeps/*")
-	if err != nil || len(dirs) == 0 {
-		t.Fatalf("no sweeps: %v", err)
-	}
-	for _, dir := range dirs {
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			var want sweepCase
-			readJSON(t, filepath.Join(dir, "expected.json"), &want)
-			s, set := readSweep(t, filepath.Join(dir, "runs.csv"), want)
-			got, err := New().Analyse(s, set)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkRows(t, want, got)
-			checkNoisy(t, want, got)
-			checkFamily(t, want, s)
-		})
+	for _, folder := range caseFolders() {
+		dirs, err := filepath.Glob(filepath.Join(folder, "sweeps", "*"))
+		if err != nil || len(dirs) == 0 && folder == "testdata" {
+			t.Fatalf("no sweeps in %s: %v", folder, err)
+		}
+		for _, dir := range dirs {
+			t.Run(filepath.Base(folder)+"/"+filepath.Base(dir), func(t *testing.T) {
+				var want sweepCase
+				readJSON(t, filepath.Join(dir, "expected.json"), &want)
+				s, set := readSweep(t, filepath.Join(dir, "runs.csv"), want)
+				got, err := New().Analyse(s, set)
+				if err != nil {
+					t.Fatal(err)
+				}
+				finite(t, got)
+				checkRows(t, want, got)
+				checkNoisy(t, want, got)
+				checkFamily(t, want, s)
+			})
+		}
 	}
 }
 
