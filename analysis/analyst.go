@@ -12,7 +12,7 @@ import (
 
 // Version of the analysis, stored with its results. It changes when the same runs
 // would give other numbers.
-const Version = "4"
+const Version = "5"
 
 // Codes of the notes on a sweep.
 const (
@@ -66,7 +66,7 @@ func (*Analyst) Analyse(s experiment.Sweep, set experiment.Settings) (experiment
 	if err != nil {
 		return experiment.Results{}, fmt.Errorf("analyse sweep %d: %w", s.ID, err)
 	}
-	w := worker{set: set, sweep: s, units: a.units, dunnett: newDunnett(), out: experiment.Results{
+	w := worker{set: set, sweep: s, units: a.units, zero: a.zero, dunnett: newDunnett(), intervals: make(map[cellMetric]int), out: experiment.Results{
 		RoundsDone: a.done, Planned: s.Rounds, Settings: set, SettingsHash: experiment.HashJSON(set), Version: Version,
 	}}
 	for _, name := range metricsOf(a.units, set.Metric) {
@@ -127,14 +127,26 @@ type worker struct {
 	set     experiment.Settings
 	sweep   experiment.Sweep
 	units   map[string]experiment.Unit
+	zero    map[string]bool // metrics of which a counting run has a value that is zero or negative
 	dunnett *dunnett
 	out     experiment.Results
+
+	intervals map[cellMetric]int // positions in out.Intervals
 }
 
-// metric describes a metric, with the unit that was observed if none is declared.
+type cellMetric struct {
+	cell   experiment.CellKey
+	metric string
+}
+
+// metric describes a metric, with the unit that was observed if none is declared, and
+// with the scale that it has in this sweep.
 func (w *worker) metric(name string) experiment.Metric {
 	m, _ := w.sweep.Metric(name)
 	m.Unit = cmp.Or(m.Unit, w.units[name])
+	if m.MayBeZero && w.zero[name] {
+		m.Scale, m.OnLogs = experiment.ScaleDifference, false
+	}
 	return m
 }
 
@@ -147,6 +159,7 @@ func (w *worker) analyse(f *family, name string) {
 	}
 	first := len(w.out.Intervals)
 	for _, c := range f.cells {
+		w.intervals[cellMetric{c.cell.Key, name}] = len(w.out.Intervals)
 		w.out.Intervals = append(w.out.Intervals, w.interval(f, c, samples[c.cell.Key], m))
 	}
 	if name == w.set.Metric {
@@ -164,6 +177,10 @@ func (w *worker) compare(f *family, samples map[experiment.CellKey]Sample, m exp
 	base := samples[f.baseline.cell.Key]
 	var others []Sample
 	for _, c := range f.cells {
+		if s := samples[c.cell.Key]; f.silenced(c) {
+			s.Unfit = noSuccess // what it then uses is no effect
+			samples[c.cell.Key] = s
+		}
 		if c.cell.Role != experiment.RoleBaseline && c.cell.Role != experiment.RoleControl {
 			others = append(others, samples[c.cell.Key])
 		}
@@ -210,6 +227,8 @@ func (w *worker) row(f *family, c *cellRuns, row experiment.Comparison) experime
 		row.Verdict, row.Reason = experiment.VerdictInvalid, cmp.Or(f.baseline.absent, "no valid run")+" of the baseline"
 	case len(c.counting) == 0 && f.failsIn(c):
 		row.Verdict, row.Reason = experiment.VerdictFails, "the subject failed in every round"
+	case f.silenced(c):
+		row.Verdict, row.Reason = experiment.VerdictFails, noSuccess
 	case len(c.counting) == 0:
 		row.Verdict, row.Reason = experiment.VerdictInvalid, cmp.Or(c.absent, "no valid run")
 	case failed > 0:
@@ -219,6 +238,14 @@ func (w *worker) row(f *family, c *cellRuns, row experiment.Comparison) experime
 		row.Verdict, row.Material = experiment.VerdictPending, ""
 	}
 	return row
+}
+
+// noSuccess is why a cell fails whose subject answers nothing well.
+const noSuccess = "no request succeeded in any round"
+
+// silenced reports whether no request succeeds in a cell, while those of the baseline do.
+func (f *family) silenced(c *cellRuns) bool {
+	return c.silent && f.baseline != nil && len(f.baseline.counting) > 0 && !f.baseline.silent
 }
 
 // failsIn reports whether the subject failed in a cell in every round of the baseline;

@@ -15,6 +15,7 @@ type cellRuns struct {
 	cell     experiment.Cell
 	counting []countingRun
 	failed   map[int]bool
+	silent   bool   // it has counting runs, and in none of them a request succeeded
 	unfit    string // why its values may not be tested
 	absent   string // why it has no counting run; empty: there is no valid one
 }
@@ -62,6 +63,7 @@ type family struct {
 type arranged struct {
 	families []*family
 	units    map[string]experiment.Unit // of every metric seen in a measured window
+	zero     map[string]bool            // metrics of which a counting run has a value that is zero or negative
 	done     int                        // rounds, of the stage that has fewest
 }
 
@@ -72,7 +74,7 @@ func arrange(s experiment.Sweep) (arranged, error) {
 	for _, c := range s.Cells {
 		byCell[c.Key] = nil
 	}
-	out := arranged{units: make(map[string]experiment.Unit)}
+	out := arranged{units: make(map[string]experiment.Unit), zero: make(map[string]bool)}
 	for _, r := range s.Runs {
 		if _, ok := byCell[r.Cell]; !ok {
 			return out, fmt.Errorf("run %d: the sweep has no cell %q", r.ID, r.Cell)
@@ -93,8 +95,36 @@ func arrange(s experiment.Sweep) (arranged, error) {
 			out.done = len(st.rounds)
 		}
 		out.families = append(out.families, st.families()...)
+		for _, c := range st.cells {
+			c.silent = len(c.counting) > 0 && !slices.ContainsFunc(c.counting, countingRun.succeeds)
+			for _, r := range c.counting {
+				for metric, v := range r.values {
+					if v <= 0 {
+						out.zero[metric] = true
+					}
+				}
+			}
+		}
 	}
 	return out, nil
+}
+
+// succeeds reports whether a request succeeded in the measured window, or one of its
+// phases; or whether nothing tells.
+func (r countingRun) succeeds() bool {
+	if v, ok := r.values[experiment.DefaultMetric]; ok {
+		return v != 0
+	}
+	told := false
+	for metric, v := range r.values {
+		if strings.HasSuffix(metric, ":"+experiment.DefaultMetric) {
+			if v != 0 {
+				return true
+			}
+			told = true
+		}
+	}
+	return !told
 }
 
 // accept takes the rounds that there are for all that there will be.

@@ -57,10 +57,12 @@ func thirtyMetrics() []string {
 	return out
 }
 
+// BenchmarkAnalyse judges a sweep of a day and sweeps of a night, under both methods.
 func BenchmarkAnalyse(b *testing.B) {
-	for _, rounds := range []int{5, 9, 10} {
-		b.Run(fmt.Sprintf("cells=12/rounds=%d/metrics=30", rounds), func(b *testing.B) {
-			s := sampleSweep(12, rounds, thirtyMetrics(), 1)
+	for _, size := range []struct{ cells, rounds int }{{12, 5}, {12, 10}, {200, 9}, {200, 20}} {
+		b.Run(fmt.Sprintf("cells=%d/rounds=%d/metrics=30", size.cells, size.rounds), func(b *testing.B) {
+			s := sampleSweep(size.cells, size.rounds, thirtyMetrics(), 1)
+			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := New().Analyse(s, s.Settings); err != nil {
 					b.Fatal(err)

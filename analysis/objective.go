@@ -15,13 +15,13 @@ func (w *worker) objectives(f *family) {
 	}
 }
 
+// intervalOf gives the interval of a metric in a cell, if there is one yet.
 func (w *worker) intervalOf(cell experiment.CellKey, metric string) (experiment.Interval, bool) {
-	for _, i := range w.out.Intervals {
-		if i.Cell == cell && i.Metric == metric {
-			return i, true
-		}
+	i, ok := w.intervals[cellMetric{cell, metric}]
+	if !ok {
+		return experiment.Interval{}, false
 	}
-	return experiment.Interval{}, false
+	return w.out.Intervals[i], true
 }
 
 // against sets a cell against the limit of an objective. Estimate and interval are
@@ -36,13 +36,15 @@ func (w *worker) against(f *family, c *cellRuns, s Sample, o experiment.Objectiv
 		Confidence: i.Confidence, N: i.N, State: i.State, Verdict: experiment.VerdictNotTested,
 	}
 	for _, flag := range i.Flags {
-		if flag == experiment.FlagFewRounds || flag == experiment.FlagSurvivors {
+		if flag == experiment.FlagFewRounds || flag == experiment.FlagSurvivors || flag == experiment.FlagZeroVariance {
 			row.Flags = append(row.Flags, flag)
 		}
 	}
 	switch {
 	case len(c.counting) == 0 && f.failsIn(c):
 		row.Verdict, row.Reason = experiment.VerdictFails, "the subject failed in every round"
+	case c.silent:
+		row.Verdict, row.Reason = experiment.VerdictFails, noSuccess
 	case len(c.counting) == 0:
 		row.Verdict, row.Reason = experiment.VerdictInvalid, "no valid run"
 	case s.Unfit != "":

@@ -32,8 +32,10 @@ const (
 // Scale is the scale on which cells are compared.
 type Scale string
 
-// The scales: ratios (of logs) for positive metrics, differences for rates that
-// may be zero.
+// The scales: ratios (of logs) for positive metrics, differences for shares and counts
+// whose good value is zero, and for what may be negative. A share that is compared by
+// its difference matters from 0.1 percentage point on; what else is compared so has no
+// smallest difference that matters, so nothing is called equivalent or material.
 const (
 	ScaleRatio      Scale = "ratio"
 	ScaleDifference Scale = "difference"
@@ -45,9 +47,14 @@ type Metric struct {
 	Unit   Unit
 	Better Direction
 	Scale  Scale
-	OnLogs bool    // the interval of a cell is made on logs (latency quantiles)
-	Q      float64 // the quantile, 0 if it is none; a run needs 10/(1-Q) requests for it
-	Help   string
+	// MayBeZero marks a metric with the ratio scale that is positive where something
+	// happens, and of which zero is no failure. In a sweep with a counting run where it is
+	// zero or negative it has the difference scale, in all cells alike. Of one that is not
+	// marked, as throughput, such a value has no logarithm and is not tested.
+	MayBeZero bool
+	OnLogs    bool    // the interval of a cell is made on logs (latency quantiles)
+	Q         float64 // the quantile, 0 if it is none; a run needs 10/(1-Q) requests for it
+	Help      string
 }
 
 // requestMetrics are the metrics of the requests that are no quantile.
@@ -55,17 +62,17 @@ func requestMetrics() []Metric {
 	return []Metric{
 		{Name: "throughput", Unit: UnitPerSecond, Better: HigherIsBetter, Help: "successful responses completed inside the window, by its length"},
 		{Name: "connects", Unit: UnitPerSecond, Scale: ScaleDifference, Help: "connections opened inside the window, by its length"},
-		{Name: "bytes_sent", Unit: UnitBytesRate, Help: "bytes of requests sent inside the window, by its length"},
-		{Name: "bytes_received", Unit: UnitBytesRate, Help: "bytes of responses received inside the window, by its length"},
+		{Name: "bytes_sent", Unit: UnitBytesRate, MayBeZero: true, Help: "bytes of requests sent inside the window, by its length"},
+		{Name: "bytes_received", Unit: UnitBytesRate, MayBeZero: true, Help: "bytes of responses received inside the window, by its length"},
 		{Name: "response_bytes", Unit: UnitBytes, Scale: ScaleDifference, Help: "bytes of a successful response, head and body (over HTTP/2 the body alone), mean over those of the window"},
-		{Name: "offered", Unit: UnitPerSecond, Help: "intended starts inside the window, by its length"},
-		{Name: "sent", Unit: UnitPerSecond, Help: "requests sent inside the window, by its length"},
+		{Name: "offered", Unit: UnitPerSecond, MayBeZero: true, Help: "intended starts inside the window, by its length"},
+		{Name: "sent", Unit: UnitPerSecond, MayBeZero: true, Help: "requests sent inside the window, by its length"},
 		{Name: "dropped", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "arrivals not sent because of the in-flight limit, by those offered"},
 		{Name: "error_rate", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "failed requests, by those done in the window"},
 		{Name: "unfinished", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "requests still open when drain ended"},
-		{Name: "in_flight", Unit: UnitCount, Help: "requests under way, mean over the window"},
-		{Name: "latency_count", Unit: UnitCount, Help: "response times behind the latency quantiles"},
-		{Name: "requests_done", Unit: UnitCount, Help: "requests done in the window, successes and failures"},
+		{Name: "in_flight", Unit: UnitCount, MayBeZero: true, Help: "requests under way, mean over the window"},
+		{Name: "latency_count", Unit: UnitCount, MayBeZero: true, Help: "response times behind the latency quantiles"},
+		{Name: "requests_done", Unit: UnitCount, MayBeZero: true, Help: "requests done in the window, successes and failures"},
 	}
 }
 
@@ -89,12 +96,12 @@ func quantilePrefixes() map[string]string {
 // serviceMetrics are the metrics of a service, without its name.
 func serviceMetrics() []Metric {
 	return []Metric{
-		{Name: "cpu", Unit: UnitCores, Better: LowerIsBetter, Help: "processor time used in the window, by its length"},
+		{Name: "cpu", Unit: UnitCores, Better: LowerIsBetter, MayBeZero: true, Help: "processor time used in the window, by its length"},
 		{Name: "throttled", Unit: UnitRatio, Better: LowerIsBetter, Scale: ScaleDifference, Help: "time in which the CPU limit held it back, by the window's length"},
-		{Name: "memory", Unit: UnitBytes, Better: LowerIsBetter, Help: "memory use at the window's end"},
-		{Name: "memory_peak", Unit: UnitBytes, Better: LowerIsBetter, Help: "largest memory use from launch to the window's end"},
-		{Name: "net_received", Unit: UnitBytesRate, Help: "bytes received, by the window's length"},
-		{Name: "net_sent", Unit: UnitBytesRate, Help: "bytes sent, by the window's length"},
+		{Name: "memory", Unit: UnitBytes, Better: LowerIsBetter, MayBeZero: true, Help: "memory use at the window's end"},
+		{Name: "memory_peak", Unit: UnitBytes, Better: LowerIsBetter, MayBeZero: true, Help: "largest memory use from launch to the window's end"},
+		{Name: "net_received", Unit: UnitBytesRate, MayBeZero: true, Help: "bytes received, by the window's length"},
+		{Name: "net_sent", Unit: UnitBytesRate, MayBeZero: true, Help: "bytes sent, by the window's length"},
 		{Name: "log_bytes", Unit: UnitBytes, Better: LowerIsBetter, Scale: ScaleDifference, Help: "bytes logged in the window, by request done"},
 		{Name: "log_lines", Unit: UnitCount, Better: LowerIsBetter, Scale: ScaleDifference, Help: "lines logged in the window, by request done"},
 		{Name: "ready_seconds", Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "from launch to ready"},
@@ -109,7 +116,8 @@ func serviceMetrics() []Metric {
 }
 
 // MetricByName describes a metric, alone or of one phase or request (MetricName).
-// Unknown names have no direction, no unit and the ratio scale, and known is false.
+// Unknown names have no direction and no unit, the ratio scale unless they are zero
+// somewhere, and known is false.
 func MetricByName(name string) (m Metric, known bool) {
 	n := SplitMetricName(name)
 	m, known = baseMetric(n.Base)
@@ -117,6 +125,7 @@ func MetricByName(name string) (m Metric, known bool) {
 		m, known = Metric{}, false // services do not know requests apart
 	}
 	m.Name = name
+	m.MayBeZero = m.MayBeZero || !known
 	return filled(m), known
 }
 
@@ -142,7 +151,7 @@ func baseMetric(name string) (Metric, bool) {
 		switch {
 		case !ok || !known:
 		case q.Name != maximum:
-			return Metric{Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Q: q.Q, Help: help}, true
+			return Metric{Unit: UnitSeconds, Better: LowerIsBetter, MayBeZero: prefix == latenessPrefix, OnLogs: true, Q: q.Q, Help: help}, true
 		case prefix != latenessPrefix:
 			return Metric{Unit: UnitSeconds, Better: LowerIsBetter, OnLogs: true, Help: "largest " + help}, true
 		}

@@ -56,14 +56,17 @@ func (n MetricName) Of(base string) string {
 // Row names the comparison of a cell with the objective.
 func (o Objective) Row() string { return ObjectivePrefix + o.Metric }
 
-// Metric describes a metric of the sweep: one that its matrix declares, or one that
+// Metric describes a metric of the sweep: one that its matrix declares (which may be
+// zero, unless it declares a scale), or one that
 // every sweep may have, alone or of one phase or request. Of others known is false;
 // see MetricByName.
 func (s Sweep) Metric(name string) (m Metric, known bool) {
 	base := SplitMetricName(name).Base
 	for _, n := range []string{name, base} {
 		if i := slices.IndexFunc(s.Declared, func(d Metric) bool { return d.Name == n }); i >= 0 {
-			m = filled(s.Declared[i])
+			m = s.Declared[i]
+			m.MayBeZero = m.MayBeZero || m.Scale == ""
+			m = filled(m)
 			m.Name = name
 			return m, true
 		}

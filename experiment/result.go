@@ -37,7 +37,7 @@ const (
 	VerdictEquivalent   Verdict = "equivalent"
 	VerdictInconclusive Verdict = "inconclusive"
 	VerdictNotTested    Verdict = "not-tested"
-	VerdictFails        Verdict = "fails"   // the subject failed in every round of the baseline
+	VerdictFails        Verdict = "fails"   // the subject failed in every round of the baseline, or answered no request well in any
 	VerdictMeets        Verdict = "meets"   // service level
 	VerdictMisses       Verdict = "misses"  // service level
 	VerdictPending      Verdict = "pending" // interim: the planned rounds are not done
