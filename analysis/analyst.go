@@ -91,7 +91,7 @@ func (*Analyst) Analyse(s experiment.Sweep, set experiment.Settings) (experiment
 	}
 	w.ladders(ladders)
 	w.changes(a)
-	w.responses(a)
+	w.responses(a, ladders)
 	w.noteDrift(a)
 	return w.out, nil
 }

@@ -95,6 +95,9 @@ func TestPermutingStagesAndConditionsChangesOnlyOrder(t *testing.T) {
 		cmpopts.SortSlices(func(a, b experiment.Interval) bool { return a.Metric+string(a.Cell) < b.Metric+string(b.Cell) }),
 		cmpopts.SortSlices(func(a, b experiment.Comparison) bool { return a.Metric+string(a.Cell) < b.Metric+string(b.Cell) }),
 		cmpopts.SortSlices(func(a, b experiment.SweepNote) bool { return a.Code+string(a.Cell) < b.Code+string(b.Cell) }),
+		cmpopts.SortSlices(func(a, b experiment.Response) bool {
+			return a.Metric+a.Factor+a.Stage+a.Condition < b.Metric+b.Factor+b.Stage+b.Condition
+		}),
 	}
 	if diff := cmp.Diff(want, got, nearly, order); diff != "" {
 		t.Errorf("(-in order +reversed):\n%s", diff)

@@ -70,7 +70,8 @@ func straight(points []point) line {
 	var l line
 	l.at0, l.slope = stat.LinearRegression(x, y, nil, false)
 	for _, p := range points {
-		l.squares += math.Pow(p.y-l.at0-l.slope*p.x, 2)
+		off := p.y - l.at0 - l.slope*p.x
+		l.squares += off * off
 	}
 	return l
 }
