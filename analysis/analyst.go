@@ -59,9 +59,7 @@ func (*Analyst) Analyse(s experiment.Sweep, set experiment.Settings) (experiment
 	if err != nil {
 		return experiment.Results{}, fmt.Errorf("analyse sweep %d: %w", s.ID, err)
 	}
-	if set.AcceptRounds {
-		a.accept()
-	}
+	a.await(s.Stopping, set.AcceptRounds)
 	ladders, err := a.ladders(s, set)
 	if err != nil {
 		return experiment.Results{}, fmt.Errorf("analyse sweep %d: %w", s.ID, err)
@@ -69,6 +67,10 @@ func (*Analyst) Analyse(s experiment.Sweep, set experiment.Settings) (experiment
 	w := worker{set: set, sweep: s, units: a.units, zero: a.zero, dunnett: newDunnett(), intervals: make(map[cellMetric]int), out: experiment.Results{
 		RoundsDone: a.done, Planned: s.Rounds, Settings: set, SettingsHash: experiment.HashJSON(set), Version: Version,
 	}}
+	w.look(a, ladders)
+	if set.AcceptRounds {
+		a.accept()
+	}
 	for _, name := range metricsOf(a.units, set.Metric) {
 		families := a.families
 		if name == experiment.MetricCeiling && len(ladders) > 0 {
@@ -93,6 +95,7 @@ func (*Analyst) Analyse(s experiment.Sweep, set experiment.Settings) (experiment
 	w.changes(a)
 	w.responses(a, ladders)
 	w.noteDrift(a)
+	w.nominal()
 	return w.out, nil
 }
 
