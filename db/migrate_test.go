@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pressly/goose/v3"
+
+	"github.com/ceteris/ceteris/experiment"
 )
 
 // older makes a file of an older version, and fills it.
@@ -97,5 +99,65 @@ func TestDataSurvivesMigration(t *testing.T) {
 		if diff := cmp.Diff(want, texts(t, d, q)); diff != "" {
 			t.Errorf("%s: %s", q, diff)
 		}
+	}
+}
+
+// TestMigrationForStatistics: a file of the seventh version keeps its results, which
+// are named by the settings of their sweep, and takes those of today.
+func TestMigrationForStatistics(t *testing.T) {
+	path := testPath(t)
+	older(t, path, 7, `
+		INSERT INTO identity VALUES (1, 'abc', 1);
+		INSERT INTO sweeps (id, hash, serial, name, question, runner, seed, rounds, matrix, source, file, sha256, settings, placement, host, began)
+		VALUES (1, 'h', 1, 'demo', '', 'process', '1', 1, '{}', '', '', '', '{"metric":"throughput","minimum_effect":0.02}', '{}', '{"name":"here"}', 1),
+		       (2, 'h', 2, 'demo', '', 'process', '1', 1, '{}', '', '', '', '{}', '{}', '{}', 1);
+		INSERT INTO invocations (sweep, began, owner, command, version, share_host, placement, host, images, outcome)
+		VALUES (1, 1, 'o', '[]', 'v0', 0, '{}', '{}', '{"image:a":"sha256:1"}', 'done');
+		INSERT INTO factors (sweep, position, name, unit) VALUES (1, 0, 'pool', '');
+		INSERT INTO levels (sweep, factor, position, level, baseline) VALUES (1, 0, 0, '1', 1), (1, 0, 1, '8', 0);
+		INSERT INTO cells (id, sweep, position, key, stage, role, factor, level, condition, label)
+		VALUES (1, 1, 0, 'b', 'main', 'baseline', NULL, NULL, '', 'baseline'), (2, 1, 1, 'v', 'main', 'varied', 'pool', '8', '', 'pool=8');
+		INSERT INTO cell_settings (cell, position, factor, level, off) VALUES (1, 0, 'pool', '1', 0), (2, 0, 'pool', '8', 1);
+		INSERT INTO runs (id, sweep, cell, round, attempt, state, reason, config_hash) VALUES (1, 1, 1, 1, 1, 'ok', '', ''), (2, 1, 2, 1, 1, 'ok', '', '');
+		INSERT INTO analyses VALUES (1, 1, 1, 1, '[]', 'hash', 'v1');
+		INSERT INTO intervals VALUES (1, 'throughput', 1, '1/s', 3, 2, 1, 3, 0.95, 't', 2, 1, 3, 0.1, 'final', '[]', '[1,2,3]');
+		INSERT INTO intervals VALUES (1, 'throughput', 2, '1/s', 3, 4, 3, 5, 0.95, 't', 2, 1, 3, 0.1, 'interim: 3 of 5', '["FewRounds"]', '[3,4,5]');
+		INSERT INTO compared VALUES (1, 2, 'throughput', 0, 'ratio', 2, 1, 3, 0.95, 1.1, 2.9, 0.1, 0.2, 3, 'own', 'better', 'why', 'proven', 4, '["Noisy"]', 'final')`)
+	d := openAt(t, path)
+	for q, want := range map[string][]string{
+		`SELECT concat_ws('|', metric, role, n, estimate, low, high, method, state, settings_hash, analysis_version) FROM confidence_intervals`:                                                          {"throughput|baseline|3|2.0|1.0|3.0|t|final|hash|v1", "throughput|varied|3|4.0|3.0|5.0|t|interim: 3 of 5|hash|v1"},
+		`SELECT concat_ws('|', median, minimum, maximum, cv, run_values, flags) FROM intervals`:                                                                                                          {"2.0|1.0|3.0|0.1|[1,2,3]|[]", `2.0|1.0|3.0|0.1|[3,4,5]|["FewRounds"]`},
+		`SELECT concat_ws('|', cell, metric, secondary, scale, estimate, low, high, eq_low, eq_high, p, p_adjusted, n, method, verdict, reason, material, rounds_needed, flags, state) FROM comparisons`: {`2|throughput|0|ratio|2.0|1.0|3.0|1.1|2.9|0.1|0.2|3|own|better|why|proven|4|["Noisy"]|final`},
+		`SELECT label || cell_value || baseline_value || verdict FROM comparison_table`:                                                                                                                  {"pool=84.02.0better"},
+		`SELECT settings ->> 'minimum_effect' FROM analyses`:                                                                                                                                             {"0.02"},
+		`SELECT concat_ws('|', chain, stage, estimate, verdict, change, places) FROM masking`:                                                                                                            {"1|main|2.0|better|1"},
+		`SELECT integrity_check FROM pragma_integrity_check`:                                                                                                                                             {"ok"},
+		`SELECT count(*) FROM pragma_foreign_key_check`:                                                                                                                                                  {"0"},
+		`SELECT count(*) FROM sqlite_master WHERE name LIKE 'old_%'`:                                                                                                                                     {"0"},
+	} {
+		if diff := cmp.Diff(want, texts(t, d, q)); diff != "" {
+			t.Errorf("%s: %s", q, diff)
+		}
+	}
+	s, err := d.LoadSweep(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Stopping != (experiment.Stopping{}) || s.PeelParent != 0 || s.Before != nil || s.Ended != "done" || s.Version != "v0" || len(s.Runs) != 2 || len(s.Images) != 1 {
+		t.Errorf("%+v", s)
+	}
+	r, err := d.Results(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Settings.Metric != "throughput" || r.Stop != (experiment.StopReport{}) || len(r.Intervals) != 2 || len(r.Comparisons) != 1 {
+		t.Errorf("%+v", r)
+	}
+	r.Comparisons[0].State = "stopped: 3 of 5"
+	if err := d.ReplaceResults(t.Context(), 1, r); err != nil {
+		t.Error(err)
+	}
+	if n, err := d.LoadSweep(t.Context(), 2); err != nil || n.Version != "" {
+		t.Errorf("a sweep that no invocation is known of: %v", err)
 	}
 }

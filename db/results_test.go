@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -16,6 +17,8 @@ import (
 func testResults(cells []experiment.Cell, n int) experiment.Results {
 	r := experiment.Results{
 		RoundsDone: n, Planned: 3, SettingsHash: "s", Version: "1",
+		Settings: experiment.Settings{Metric: "throughput", MinimumEffect: 0.02, Confidence: 0.95, Without: []string{"log=debug"}},
+		Stop:     experiment.StopReport{Until: experiment.StopPrecise, At: n, Confidence: 0.97, HalfWidth: new(0.1), Open: 2},
 		Notes:    []experiment.SweepNote{{Code: "control-differs", Cell: cells[1].Key, Metric: "throughput", Message: "p is 0.01"}},
 		Findings: []experiment.Finding{{Code: "spread", Severity: experiment.SeverityWarn, Cell: cells[0].Key, Metric: "throughput", Value: new(0.1), Threshold: new(0.03), Message: "Runs differ by 10%."}},
 	}
@@ -43,7 +46,47 @@ func testResults(cells []experiment.Cell, n int) experiment.Results {
 		}
 		r.Comparisons = append(r.Comparisons, k)
 	}
+	if n >= 3 {
+		r.Changes, r.Responses = testChanges(cells), testResponses(cells)
+	}
 	return r
+}
+
+// testChanges is a change that is tested, in a corner, and one that is not.
+func testChanges(cells []experiment.Cell) []experiment.Change {
+	return []experiment.Change{
+		{
+			Kind: experiment.ChangeInteraction, Metric: "throughput", Cell: cells[4].Key, From: cells[2].Key, Factor: "log", Level: "debug",
+			Scale: experiment.ScaleRatio, Before: new(1.2), After: new(0.6), Estimate: new(0.5), Low: new(0.4), High: new(0.6), EqLow: new(0.45), EqHigh: new(0.55),
+			Confidence: 0.95, P: new(0.01), PAdjusted: new(0.02), N: 3, Method: experiment.MethodOwn, Verdict: experiment.VerdictLower,
+			Material: experiment.MaterialProven, Flags: []experiment.Flag{experiment.FlagReversal}, State: "final",
+		},
+		{
+			Kind: experiment.ChangeCondition, Metric: "app.cpu", Secondary: true, Cell: cells[3].Key, From: cells[2].Key, Factor: "pool", Level: "1",
+			Scale: experiment.ScaleDifference, Confidence: 0.95, N: 2, Verdict: experiment.VerdictNotTested, Reason: "n < 3", State: "stopped: 2 of 3",
+		},
+	}
+}
+
+// testResponses is one with all that there can be, and one with nothing.
+func testResponses(cells []experiment.Cell) []experiment.Response {
+	levels := []experiment.ResponseLevel{
+		{Cell: cells[2].Key, Text: "1", Value: 1, N: 3, Mean: 10, Fit: 9.5},
+		{Cell: cells[3].Key, Text: "1.10", Value: 1.1, N: 3, Mean: 9, Fit: 9.5},
+		{Cell: cells[0].Key, Text: "8", Value: 8, N: 3, Mean: 60, Fit: 60},
+	}
+	return []experiment.Response{
+		{
+			Stage: "main", Factor: "pool", Metric: "throughput", Levels: levels, Test: "page", Trend: experiment.TrendRising, P: new(0.01),
+			Knee: &experiment.Knee{At: 4, Before: 10, After: 1},
+			USL:  &experiment.USLFit{Lambda: 10, Sigma: 0.01, Kappa: 0.002, SE: 0.0005, Peak: new(22.0)},
+			Best: cells[0].Key, Smallest: cells[3].Key, State: "final",
+		},
+		{
+			Stage: "main", Factor: "pool", Metric: "app.cpu", Levels: levels, Trend: experiment.TrendUntest, Reason: "n < 3", State: "interim: 2 of 3",
+			USL: &experiment.USLFit{Lambda: 10, Reason: "kappa is within its error"},
+		},
+	}
 }
 
 func TestResultsAreReplaced(t *testing.T) {
@@ -98,6 +141,14 @@ func TestFailedReplacementKeepsTheOld(t *testing.T) {
 		"unknown method":          {"CHECK", func(r *experiment.Results) { r.Comparisons[0].Method = experiment.MethodT }},
 		"unknown state":           {"CHECK", func(r *experiment.Results) { r.Intervals[0].State = "" }},
 		"unknown severity":        {"CHECK", func(r *experiment.Results) { r.Findings[0].Severity = "bad" }},
+		"unknown kind of change":  {"CHECK", func(r *experiment.Results) { r.Changes[0].Kind = "" }},
+		"change below 3":          {"CHECK", func(r *experiment.Results) { r.Changes[0].N = 2 }},
+		"better change":           {"CHECK", func(r *experiment.Results) { r.Changes[0].Verdict = experiment.VerdictBetter }},
+		"change from nowhere":     {"the sweep has no cell nothing", func(r *experiment.Results) { r.Changes[0].From = "nothing" }},
+		"change from no sweep":    {"sweep 77: no such sweep", func(r *experiment.Results) { r.Changes[0].FromSweep = 77 }},
+		"unknown trend":           {"CHECK", func(r *experiment.Results) { r.Responses[0].Trend = "up" }},
+		"not a number":            {"response of throughput to pool: encode []experiment.ResponseLevel: json: unsupported value: NaN", func(r *experiment.Results) { r.Responses[0].Levels[0].Fit = math.NaN() }},
+		"two responses":           {"UNIQUE", func(r *experiment.Results) { r.Responses[1] = r.Responses[0] }},
 		"two intervals of a cell": {"UNIQUE", func(r *experiment.Results) { r.Intervals[1] = r.Intervals[0] }},
 		"unknown cell":            {"the sweep has no cell nothing", func(r *experiment.Results) { r.Comparisons[0].Cell = "nothing" }},
 	} {

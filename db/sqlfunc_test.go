@@ -56,8 +56,10 @@ func TestFunctionsOfAReader(t *testing.T) {
 	}
 	defer r.Close()
 	for _, c := range []struct{ name, text, want string }{
-		{"types", `SELECT told(column1) FROM (VALUES (1), (2.5), ('a'), (NULL), (x''), (x'07'))`,
-			`[]interface {}{1} []interface {}{2.5} []interface {}{"a"} []interface {}{interface {}(nil)} []interface {}{[]uint8{}} []interface {}{[]uint8{0x7}}`},
+		{
+			"types", `SELECT told(column1) FROM (VALUES (1), (2.5), ('a'), (NULL), (x''), (x'07'))`,
+			`[]interface {}{1} []interface {}{2.5} []interface {}{"a"} []interface {}{interface {}(nil)} []interface {}{[]uint8{}} []interface {}{[]uint8{0x7}}`,
+		},
 		{"arguments", `SELECT told(1, 2) || told(1, 2, 3) || told(1, 2, 3, 4)`, `[]interface {}{1, 2}[]interface {}{1, 2, 3}[]interface {}{1, 2, 3, 4}`},
 		{"groups", `SELECT group_concat(t) FROM (SELECT told(column2) AS t FROM (VALUES (1, 7), (2, 8), (1, 9)) GROUP BY column1)`, `[]interface {}{7} []interface {}{9},[]interface {}{8}`},
 		{"no rows", `SELECT told(1) WHERE 0`, `<nil>`},

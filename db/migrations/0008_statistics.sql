@@ -14,6 +14,8 @@ ALTER TABLE sweeps ADD COLUMN stopping TEXT NOT NULL DEFAULT '{}'; -- JSON: the 
 ALTER TABLE sweeps ADD COLUMN peel_parent INTEGER REFERENCES sweeps (id); -- the sweep before it in a peel; NULL without
 CREATE INDEX sweeps_peel ON sweeps (peel_parent) WHERE peel_parent IS NOT NULL;
 CREATE INDEX cells_controls ON cells (sweep) WHERE role = 'control';
+CREATE INDEX cells_baselines ON cells (sweep, stage, condition) WHERE role = 'baseline';
+CREATE INDEX runs_cell ON runs (cell, round);
 
 ALTER TABLE analyses ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'; -- JSON: the settings in force
 ALTER TABLE analyses ADD COLUMN stop TEXT NOT NULL DEFAULT '{}'; -- JSON: how the sweep stands by its rule
@@ -207,18 +209,15 @@ ORDER BY i.sweep, i.metric, c.position;
 CREATE VIEW comparison_table AS
 -- One row a sweep, cell and metric: the cell against the baseline of its stage and condition, with the verdict. estimate, low and high are a ratio or a difference, as scale says; of a service level (slo:METRIC) they are the cell's own METRIC, in its unit.
 SELECT k.sweep, c.stage, c.condition, c.role, c.factor, c.level, c.label, k.metric,
-       i.unit, i.estimate AS cell_value, b.baseline_value,
+       i.unit, i.estimate AS cell_value,
+       (SELECT bi.estimate FROM cells bc JOIN intervals bi ON bi.sweep = bc.sweep AND bi.metric = k.metric AND bi.cell = bc.id
+        WHERE bc.sweep = k.sweep AND bc.role = 'baseline' AND bc.stage = c.stage AND bc.condition = c.condition) AS baseline_value,
        k.scale, k.n, k.estimate, k.low, k.high, k.confidence, k.p_adjusted, k.method,
        k.verdict, k.material, k.reason, k.rounds_needed, k.flags, k.state, a.settings_hash, a.analysis_version
 FROM compared k
 JOIN cells c ON c.id = k.cell
 JOIN analyses a ON a.sweep = k.sweep
 LEFT JOIN intervals i ON i.sweep = k.sweep AND i.cell = k.cell AND i.metric = iif(k.metric LIKE 'slo:%', substr(k.metric, 5), k.metric)
-LEFT JOIN (
-    SELECT bi.sweep, bi.metric, bc.stage, bc.condition, bi.estimate AS baseline_value
-    FROM intervals bi
-    JOIN cells bc ON bc.id = bi.cell AND bc.role = 'baseline'
-) b ON b.sweep = k.sweep AND b.metric = k.metric AND b.stage = c.stage AND b.condition = c.condition
 ORDER BY k.sweep, k.secondary, k.metric, c.position;
 
 CREATE VIEW interactions AS
@@ -242,22 +241,22 @@ WITH RECURSIVE chains (chain, sweep) AS (
     UNION ALL
     SELECT n.chain, s.id FROM chains n JOIN sweeps s ON s.peel_parent = n.sweep
 )
-SELECT n.chain, k.sweep, k.metric, c.role, c.factor, c.level, c.label, c.stage, c.condition,
+SELECT n.chain, n.sweep, k.metric, c.role, c.factor, c.level, c.label, c.stage, c.condition,
        k.scale, k.n, k.estimate, k.low, k.high, k.verdict, k.material, k.state,
        f.stage AS from_stage, h.effect_before, h.estimate AS change, h.low AS change_low, h.high AS change_high,
        h.verdict AS change_verdict, h.material AS change_material, h.reason AS change_reason, h.flags AS change_flags,
        count(*) OVER same AS places,
        iif(k.scale = 'ratio', max(k.estimate) OVER same / min(k.estimate) OVER same, NULL) AS spread,
        a.settings_hash, a.analysis_version
-FROM compared k
-JOIN chains n ON n.sweep = k.sweep
+FROM chains n
+CROSS JOIN compared k ON k.sweep = n.sweep -- in this order, so that only the comparisons of the chain are read
 JOIN cells c ON c.id = k.cell AND c.factor IS NOT NULL
 JOIN analyses a ON a.sweep = k.sweep
 LEFT JOIN changes h ON h.sweep = k.sweep AND h.kind = 'stage' AND h.metric = k.metric AND h.cell = k.cell
 LEFT JOIN cells f ON f.id = h.from_cell
 WHERE k.metric NOT LIKE 'slo:%'
-WINDOW same AS (PARTITION BY n.chain, k.sweep, k.metric, c.role, c.factor, c.level)
-ORDER BY n.chain, k.metric, c.factor, c.level, c.condition, k.sweep, c.position;
+WINDOW same AS (PARTITION BY n.chain, n.sweep, k.metric, c.role, c.factor, c.level)
+ORDER BY n.chain, k.metric, c.factor, c.level, c.condition, n.sweep, c.position;
 
 CREATE VIEW responses AS
 -- One row a numeric factor and metric, in one stage under one condition: how the metric answers to the levels. trend with the p of its test; knee, the level at which it bends; usl_peak, that at which the Universal Scalability Law peaks; best, the level with the best mean, and smallest, the smallest that is equivalent to it.
@@ -294,16 +293,17 @@ FROM (
     SELECT c.sweep, c.stage, c.condition, c.role, c.factor, c.level, c.label, g.rung, g.ladder, g.cell,
            c.position AS ladder_position, g.position AS rung_position,
            count(DISTINCT r.id) AS n,
-           avg(o.value) FILTER (WHERE o.metric = 'offered')     AS offered,
-           avg(o.value) FILTER (WHERE o.metric = 'throughput')  AS achieved,
-           avg(o.value) FILTER (WHERE o.metric = 'dropped')     AS dropped,
-           avg(o.value) FILTER (WHERE o.metric = 'error_rate')  AS error_rate,
-           avg(o.value) FILTER (WHERE o.metric = 'latency_p50') AS latency_p50,
-           avg(o.value) FILTER (WHERE o.metric = 'latency_p99') AS latency_p99
+           avg(o.value) FILTER (WHERE m.metric = 'offered')     AS offered,
+           avg(o.value) FILTER (WHERE m.metric = 'throughput')  AS achieved,
+           avg(o.value) FILTER (WHERE m.metric = 'dropped')     AS dropped,
+           avg(o.value) FILTER (WHERE m.metric = 'error_rate')  AS error_rate,
+           avg(o.value) FILTER (WHERE m.metric = 'latency_p50') AS latency_p50,
+           avg(o.value) FILTER (WHERE m.metric = 'latency_p99') AS latency_p99
     FROM rungs g
     JOIN cells c ON c.id = g.ladder
     LEFT JOIN runs r ON r.cell = g.cell AND r.state = 'ok'
-    LEFT JOIN observations o ON o.run = r.id AND o.phase = 'measure'
+    LEFT JOIN observed o ON o.run = r.id
+    LEFT JOIN quantities m ON m.id = o.quantity AND m.phase = 'measure'
     GROUP BY c.sweep, g.ladder, g.position
 ) q
 LEFT JOIN ladders l ON l.ladder = q.ladder
