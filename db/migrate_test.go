@@ -150,7 +150,7 @@ func TestMigrationForStatistics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Settings.Metric != "throughput" || r.Stop != (experiment.StopReport{}) || len(r.Intervals) != 2 || len(r.Comparisons) != 1 {
+	if r.Settings.Metric != "throughput" || r.Stop.Until != experiment.StopFixed || len(r.Intervals) != 2 || len(r.Comparisons) != 1 {
 		t.Errorf("%+v", r)
 	}
 	r.Comparisons[0].State = "stopped: 3 of 5"
