@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -18,13 +20,15 @@ import (
 
 type compareOptions struct {
 	confidence confidence
+	metric     string
 	failOn     string
 	format     string
 }
 
 func (o *compareOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(&o.confidence, "confidence", "compute again with this confidence, as 0.99; nothing is written")
-	fs.StringVar(&o.failOn, "fail-on", "", "exit with 6 if a cell is proven: worse")
+	fs.StringVar(&o.metric, "metric", "", "compute again with this metric as the primary one; nothing is written")
+	fs.StringVar(&o.failOn, "fail-on", "", "exit with 6 if a cell is proven: worse; of two sweeps that is so without it")
 }
 
 // confidence is the value of --confidence; 0 is its absence.
@@ -48,15 +52,32 @@ func (*confidence) Type() string { return "float" }
 func newCompareCommand(a *app) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
-		Use:   "compare [SWEEP]",
-		Short: "Print the cells of a sweep against its baseline",
-		Long: `Print the cells of a sweep against its baseline.
+		Use:   "compare [SWEEP] | OLD_SWEEP NEW_SWEEP",
+		Short: "Print the cells of a sweep against its baseline, or a sweep against an older one",
+		Long: `Print the cells of a sweep against its baseline, or a sweep against an older one.
 
 SWEEP is an id, the first six or more digits of a hash, the name of a matrix
-(its newest sweep), or latest (the default).`,
-		Example: "  ceteris compare\n  ceteris compare coupon-lookup --confidence 0.99",
-		Args:    cobra.MaximumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.compare(cmd.Context(), o, args) },
+(its newest sweep), or latest (the default).
+
+Of two sweeps, cells of equal settings are set against each other, and what else
+differs is listed: host, images, versions, matrix. The two share no rounds, so that
+intervals are wider than inside a sweep, and whatever changed on the host between them
+counts as a change of the subject. There is no verdict across different hosts, and none
+before both are done. The exit code is 6 if the new sweep is proven worse in a cell by
+the primary metric, or fails in one in which the old did not; the baseline and the
+control count as any other cell, for it is about the two sweeps. It is 5 if nothing can
+be compared.`,
+		Example: "  ceteris compare\n  ceteris compare coupon-lookup --confidence 0.99\n  ceteris compare 3 latest",
+		Args:    cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.failOn != "" && o.failOn != string(experiment.VerdictWorse) {
+				return &usageError{fmt.Errorf("--fail-on %s: want worse", o.failOn)}
+			}
+			if len(args) == 2 {
+				return a.versus(cmd.Context(), o, args[0], args[1])
+			}
+			return a.compare(cmd.Context(), o, args)
+		},
 	}
 	o.addFlags(cmd.Flags())
 	formatFlag(cmd, &o.format, report.Formats()...)
@@ -64,16 +85,17 @@ SWEEP is an id, the first six or more digits of a hash, the name of a matrix
 }
 
 func (a *app) compare(ctx context.Context, o compareOptions, args []string) error {
-	if o.failOn != "" && o.failOn != string(experiment.VerdictWorse) {
-		return &usageError{fmt.Errorf("--fail-on %s: want worse", o.failOn)}
-	}
 	return a.withSweep(ctx, args, func(r *db.Reader, id int64) error {
 		rep, err := storedReport(ctx, r, id)
 		if err != nil {
 			return err
 		}
-		if o.confidence != 0 {
-			if err := recompute(&rep, float64(o.confidence)); err != nil {
+		if o.confidence != 0 || o.metric != "" {
+			set, err := o.settings(inForce(rep), rep.Sweep)
+			if err != nil {
+				return err
+			}
+			if err := recompute(&rep, set); err != nil {
 				return err
 			}
 		}
@@ -88,14 +110,61 @@ func (a *app) compare(ctx context.Context, o compareOptions, args []string) erro
 	})
 }
 
-// recompute judges the raw runs again with another confidence.
-func recompute(rep *report.Report, confidence float64) error {
-	rep.Sweep.Settings.Confidence = confidence
-	results, err := analysis.New().Analyse(rep.Sweep, rep.Sweep.Settings)
+// inForce gives the settings by which the results of a sweep are judged; those of its
+// matrix, where there are none yet.
+func inForce(rep report.Report) experiment.Settings {
+	if rep.Results.Settings.Metric == "" {
+		return rep.Sweep.Settings
+	}
+	return rep.Results.Settings
+}
+
+// settings changes what the flags say. The metric must have been observed in one of the
+// sweeps.
+func (o *compareOptions) settings(set experiment.Settings, sweeps ...experiment.Sweep) (experiment.Settings, error) {
+	if o.confidence != 0 {
+		set.Confidence = float64(o.confidence)
+	}
+	if o.metric != "" {
+		if err := checkMetric(o.metric, sweeps...); err != nil {
+			return set, err
+		}
+		set.Metric = o.metric
+	}
+	return set, nil
+}
+
+// checkMetric refuses a metric that no run of the sweeps has observed.
+func checkMetric(name string, sweeps ...experiment.Sweep) error {
+	seen := map[string]bool{}
+	for _, s := range sweeps {
+		for _, r := range s.Runs {
+			for _, x := range r.Observations {
+				seen[x.Metric] = seen[x.Metric] || x.Phase == experiment.PhaseMeasure
+			}
+		}
+		if len(s.Ladders) > 0 {
+			seen[experiment.MetricCeiling] = true
+		}
+	}
+	if seen[name] {
+		return nil
+	}
+	err := fmt.Errorf("--metric %s: no run has observed it", name)
+	if near := experiment.Suggest(name, slices.Sorted(maps.Keys(seen))); near != "" {
+		err = fmt.Errorf("%w (did you mean %s?)", err, near)
+	}
+	return &usageError{err}
+}
+
+// recompute judges the raw runs again with other settings.
+func recompute(rep *report.Report, set experiment.Settings) error {
+	rep.Sweep.Settings = set
+	results, err := analysis.New().Analyse(rep.Sweep, set)
 	if err != nil {
 		return fmt.Errorf("analyse: %w", err)
 	}
-	results.Findings = guard.New().JudgeSweep(rep.Sweep, results, rep.Sweep.Settings)
+	results.Findings = guard.New().JudgeSweep(rep.Sweep, results, set)
 	ofRuns := rep.Findings[:0:0]
 	for _, f := range rep.Findings {
 		if f.Run != 0 {

@@ -55,12 +55,13 @@ func newHelpCommand() *cobra.Command {
 	}
 }
 
-// completeSweeps offers the sweeps of the database for the argument SWEEP: the names
+// completeSweeps offers the sweeps of the database for the argument SWEEP, and for the
+// second one of compare: the names
 // of matrices, each with its newest sweep, and latest. What cannot be read offers
 // nothing.
 func (a *app) completeSweeps(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const none = cobra.ShellCompDirectiveNoFileComp
-	if len(args) > 0 {
+	if len(args) > 0 && (cmd.Name() != "compare" || len(args) > 1) {
 		return nil, none
 	}
 	cfg, err := loadConfig(".", os.Getenv, cmd.Flag("db").Value.String())

@@ -53,7 +53,7 @@ const (
 	exitMatrix        = 3 // the matrix, or a file to import, is invalid; nothing was started
 	exitCannotMeasure = 4 // no engine, lock held, one core, ...
 	exitEarly         = 5 // ended early, invalid runs count against a cell, or nothing can be compared
-	exitWorse         = 6 // compare --fail-on worse
+	exitWorse         = 6 // compare: a cell is proven worse
 	exitAborted       = 130
 )
 

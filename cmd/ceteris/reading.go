@@ -44,14 +44,19 @@ func (a *app) withSweep(ctx context.Context, args []string, use func(*db.Reader,
 	if len(args) > 0 {
 		ref = args[0]
 	}
-	if ref == "" {
-		return fmt.Errorf("%w: the name is empty", experiment.ErrUnknownSweep)
-	}
-	id, err := r.Resolve(ctx, ref)
+	id, err := resolve(ctx, r, ref)
 	if err != nil {
 		return err
 	}
 	return use(r, id)
+}
+
+// resolve finds the sweep that an argument names.
+func resolve(ctx context.Context, r *db.Reader, ref string) (int64, error) {
+	if ref == "" {
+		return 0, fmt.Errorf("%w: the name is empty", experiment.ErrUnknownSweep)
+	}
+	return r.Resolve(ctx, ref)
 }
 
 // storedReport gathers what is stored of a sweep.
