@@ -28,7 +28,8 @@ type axisLevel struct {
 }
 
 // axes gives the numeric factors of a family: the cells in which one of them alone is off
-// the baseline, and the baseline. Levels that are no number (null, off) are left out.
+// the baseline, and the baseline. Levels that are no number (null, off), and those at
+// which no request succeeds, are left out.
 func (f *family) axes() []axis {
 	if f.baseline == nil {
 		return nil
@@ -36,7 +37,7 @@ func (f *family) axes() []axis {
 	var factors []string
 	alone := make(map[string][]*cellRuns)
 	for _, c := range f.cells {
-		if len(c.cell.Off) != 1 {
+		if len(c.cell.Off) != 1 || f.silenced(c) {
 			continue
 		}
 		name := c.cell.Off[0].Factor
@@ -62,7 +63,7 @@ func conditionAxes(families []*family, conditions []string) []axis {
 		var axes []axis
 		var cells [][]*cellRuns
 		for _, f := range families {
-			if f.baseline == nil {
+			if f.baseline == nil || f.baseline.silent {
 				continue
 			}
 			rest := restOf(f.baseline.cell, conditions, name)

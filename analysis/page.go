@@ -1,6 +1,10 @@
 package analysis
 
-import "math"
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
 
 // pageExact is the largest number of levels for which the distribution of Page's
 // statistic is computed; the normal approximation is good beyond.
@@ -18,21 +22,22 @@ func Page(rounds [][]float64) (OrderedTest, error) {
 	if len(rounds[0]) > pageExact {
 		return t, nil
 	}
-	chance := []float64{1}
+	chance, least := []float64{1}, 0
 	var whole []float64 // of a round without ties, which most are
+	var wholeLeast int
 	for _, round := range rounds {
 		ranks, ties := doubledRanks(round)
-		one := whole
+		one, low := whole, wholeLeast
 		if one == nil || ties > 0 {
-			one = orderSums(ranks)
+			one, low = orderSums(ranks)
 		}
 		if ties == 0 {
-			whole = one
+			whole, wholeLeast = one, low
 		}
-		chance = convolve(chance, one)
+		chance, least = convolve(chance, one), least+low
 	}
 	t.Exact = true
-	t.RisingP, t.FallingP = tails(chance, int(math.Round(2*t.Statistic)))
+	t.RisingP, t.FallingP = tails(chance, int(math.Round(2*t.Statistic))-least)
 	return t, nil
 }
 
@@ -64,21 +69,19 @@ func pageMoments(rounds [][]float64) (OrderedTest, error) {
 	return t, nil
 }
 
-// orderSums gives the chance of each sum of place times doubled rank when all orders
-// are as likely. It goes through the sets of ranks that stand in the first places.
-func orderSums(ranks []int) []float64 {
+// orderSums gives the chance of each sum of place times doubled rank, from the least one
+// on, when all orders are as likely. It goes through the sets of ranks that stand in the
+// first places.
+func orderSums(ranks []int) (chance []float64, least int) {
 	most := 0
-	for _, r := range ranks {
-		most += len(ranks) * r
+	for i, r := range slices.Sorted(slices.Values(ranks)) {
+		most += (i + 1) * r
+		least += (len(ranks) - i) * r
 	}
 	ways := make([][]float64, 1<<len(ranks))
-	ways[0] = make([]float64, most+1)
-	ways[0][0] = 1
-	for set := range ways {
-		place := 1 // of the next rank
-		for i := range ranks {
-			place += set >> i & 1
-		}
+	ways[0] = []float64{1}
+	for set, sums := range ways {
+		place := 1 + bits.OnesCount(uint(set)) // of the next rank
 		for i, r := range ranks {
 			next := set | 1<<i
 			if next == set {
@@ -87,15 +90,14 @@ func orderSums(ranks []int) []float64 {
 			if ways[next] == nil {
 				ways[next] = make([]float64, most+1)
 			}
-			for s := 0; s+place*r <= most; s++ {
-				ways[next][s+place*r] += ways[set][s]
+			for s, n := range sums {
+				if n > 0 {
+					ways[next][s+place*r] += n
+				}
 			}
 		}
-		if set < len(ways)-1 {
-			ways[set] = nil
-		}
 	}
-	return normalised(ways[len(ways)-1])
+	return normalised(ways[len(ways)-1][least:]), least
 }
 
 // tails gives the chances of a whole number at least, and at most, as large as the one seen.

@@ -29,8 +29,14 @@ func (u USL) At(n float64) float64 {
 	return u.Lambda * n / (1 + u.Sigma*(n-1) + u.Kappa*n*(n-1))
 }
 
-// Peak gives the level with the largest throughput, infinite without coherency.
-func (u USL) Peak() float64 { return math.Sqrt(max(0, 1-u.Sigma) / u.Kappa) }
+// Peak gives the level with the largest throughput: infinite without coherency, 0 where
+// contention alone takes all that a level adds.
+func (u USL) Peak() float64 {
+	if u.Sigma >= 1 {
+		return 0
+	}
+	return math.Sqrt((1 - u.Sigma) / u.Kappa)
+}
 
 // FitUSL fits the law by least squares within its bounds. ErrTooFew below 4 different
 // levels, ErrNonPositive, ErrLengthMismatch; ErrNotFinite where the levels are too far
