@@ -303,6 +303,7 @@ func (m *Matrix) checkRules(f *faults) {
 	if m.Repeat.Rounds < 1 || m.Repeat.Rounds > MaxRounds {
 		f.add(at, "repeat.rounds", "", "%d lies outside 1 to %d", m.Repeat.Rounds, MaxRounds)
 	}
+	m.checkStopping(f, at)
 	j := m.Judge
 	if j.MinimumEffect <= 0 || j.MinimumEffect > 1 {
 		f.add(at, "judge.minimum_effect", "", "%v does not lie above 0%% and at most at 100%%", j.MinimumEffect)
@@ -322,5 +323,29 @@ func (m *Matrix) checkRules(f *faults) {
 		if _, err := ParseCoreSet(p.text); err != nil {
 			f.add(m.Place.At, "place."+p.name, "", "%w", err)
 		}
+	}
+}
+
+// checkStopping checks the rule by which rounds are enough.
+func (m *Matrix) checkStopping(f *faults, at Pos) {
+	r := m.Repeat
+	switch {
+	case r.Until == StopFixed && r.Stopping != (Stopping{}):
+		f.add(at, "repeat.until", "", "there is no rule for what belongs to one")
+		return
+	case r.Until == StopFixed:
+		return
+	case r.Until != StopPrecise && r.Until != StopDecided:
+		f.add(at, "repeat.until", "", "%q is none of %s, %s", r.Until, StopPrecise, StopDecided)
+		return
+	case r.AtMost < FirstLook || r.AtMost > MaxRounds || r.Rounds != r.AtMost:
+		f.add(at, "repeat.at_most", "", "%d of %d rounds lies outside %d to %d", r.AtMost, r.Rounds, FirstLook, MaxRounds)
+	}
+	if r.Within < 0 || r.Within > 1 || r.Within != 0 && r.Until != StopPrecise {
+		f.add(at, "repeat.within", "", "%v belongs to %s, from 0%% to 100%%", r.Within, StopPrecise)
+	}
+	metric, _ := Sweep{Declared: m.Declared()}.Metric(m.Judge.Metric)
+	if r.Until == StopPrecise && metric.Scale == ScaleDifference && metric.Unit != UnitRatio {
+		f.add(at, "repeat.until", "say decided, or judge by another metric", "%s is compared by differences, which are precise by no share", m.Judge.Metric)
 	}
 }

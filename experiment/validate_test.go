@@ -34,6 +34,12 @@ func TestValidate(t *testing.T) {
 			"factors.threads: there is a factor of this name already",
 		}},
 		{"no rounds", func(m *Matrix) { m.Repeat.Rounds = 0 }, []string{"repeat.rounds: 0 lies outside 1 to 1000"}},
+		{"a rule without rounds", func(m *Matrix) { m.Repeat.Until = StopDecided }, []string{"repeat.at_most: 0 of 5 rounds lies outside 5 to 1000"}},
+		{"an unknown rule", func(m *Matrix) { m.Repeat.Until = "sure" }, []string{`repeat.until: "sure" is none of precise, decided`}},
+		{"a width without a rule", func(m *Matrix) { m.Repeat.Within = 0.01 }, []string{"repeat.until: there is no rule for what belongs to one"}},
+		{"a width of verdicts", func(m *Matrix) {
+			m.Repeat.Stopping, m.Repeat.Rounds = Stopping{Until: StopDecided, AtMost: 9, Within: 0.01}, 9
+		}, []string{"repeat.within: 0.01 belongs to precise, from 0% to 100%"}},
 		{"negative effect", func(m *Matrix) { m.Judge.MinimumEffect = -1 }, []string{
 			"judge.minimum_effect: -1 does not lie above 0% and at most at 100%",
 		}},

@@ -404,3 +404,24 @@ func TestSaidOrNot(t *testing.T) {
 		})
 	}
 }
+
+// TestRepeatKeys reads a fixed number of rounds and the rules; a rule is no part of what
+// a sweep is.
+func TestRepeatKeys(t *testing.T) {
+	fixed := parse(t, edited(t))
+	for src, want := range map[string]string{
+		"{seed: 7}":                       `{"rounds":5,"seed":7}`,
+		"{until: precise, seed: 7}":       `{"rounds":30,"seed":7,"until":"precise","at_most":30}`,
+		"{until: precise, within: 1.5%}":  `{"rounds":30,"seed":1,"until":"precise","within":0.015,"at_most":30}`,
+		"{until: decided, at_most: 1000}": `{"rounds":1000,"seed":1,"until":"decided","at_most":1000}`,
+		"{until: decided, at_most: 5}":    `{"rounds":5,"seed":1,"until":"decided","at_most":5}`,
+	} {
+		m := parse(t, edited(t, "{rounds: 3, seed: 7}", src))
+		if diff := cmp.Diff(asJSON(t, m.Repeat), want); diff != "" {
+			t.Errorf("%s (-got +want):\n%s", src, diff)
+		}
+		if same := m.Hash() == fixed.Hash(); same != (m.Repeat.Seed == 7) {
+			t.Errorf("%s: the same sweep as with a fixed number: %v", src, same)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package matrixfile
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -45,18 +46,50 @@ func (r *reader) placement(v *value) experiment.PlaceSpec {
 
 func repeatShape() shape {
 	return shape{
-		known: words("rounds seed"),
-		later: words("until within at_most"),
+		known: words("rounds until within at_most seed"),
 		never: map[string]string{"best_of": bestOf, "best-of": bestOf, "best": bestOf, "take": bestOf},
 	}
 }
 
+func stopRules() []string {
+	return []string{string(experiment.StopPrecise), string(experiment.StopDecided)}
+}
+
+// repeat reads a fixed number of rounds, or a rule by which they are enough.
 func (r *reader) repeat(v *value) experiment.RepeatPlan {
 	o := r.object(v, repeatShape())
-	return experiment.RepeatPlan{
+	out := experiment.RepeatPlan{
 		Rounds: r.count(o["rounds"], experiment.DefaultRounds, 1, experiment.MaxRounds),
 		Seed:   uint64(r.count(o["seed"], experiment.DefaultSeed, 0, math.MaxInt64)),
 	}
+	if o["until"] == nil {
+		for _, name := range words("within at_most") {
+			if o[name] != nil {
+				r.faultAt(o[name], "as in until: precise", "it belongs to a rule, and until names none")
+			}
+		}
+		return out
+	}
+	out.Until = experiment.StopRule(r.oneOf(o["until"], "", stopRules(), nil))
+	out.AtMost = r.count(o["at_most"], experiment.DefaultAtMost, experiment.FirstLook, experiment.MaxRounds)
+	out.Rounds = out.AtMost
+	if o["rounds"] != nil {
+		r.faultAt(o["rounds"], "bound them by at_most instead", "until says when there are rounds enough")
+	}
+	if o["within"] == nil {
+		return out
+	}
+	if out.Until == experiment.StopDecided {
+		r.faultAt(o["within"], "leave it out, or say until: precise", "decided looks at verdicts, not at widths")
+	}
+	out.Within = parsed(r, o["within"], 0, func(s string) (float64, error) {
+		v, err := experiment.ParseFraction(s)
+		if err == nil && v == 0 {
+			err = fmt.Errorf("%q is too narrow for any number of rounds", s)
+		}
+		return v, err
+	})
+	return out
 }
 
 func judgeShape() shape {

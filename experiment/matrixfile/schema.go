@@ -104,7 +104,7 @@ func (b *schemaBuilder) matrix() schema {
 		"collect":      ref("collect"),
 		"metrics":      mapOf(b.measured(derivedShape())),
 		"place":        b.object(placeShape(), nil, nil),
-		"repeat":       b.object(repeatShape(), nil, nil),
+		"repeat":       b.describe(b.object(repeatShape(), nil, fields{"until": enum(stopRules()...)}), repeatTexts()),
 		"judge":        b.judge(),
 		"requires":     b.object(requiresShape(), nil, nil),
 		"on_finish":    listOf(textSchema()),

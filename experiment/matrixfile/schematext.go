@@ -38,10 +38,20 @@ func matrixTexts() map[string]string {
 		"collect":      "steps that bring metrics or keep artifacts",
 		"metrics":      "metrics made from others, as in delta(app.hits) / delta(app.gets)",
 		"place":        "core sets for each role, or auto",
-		"repeat":       "rounds and the seed of their order",
+		"repeat":       "how many rounds, or until when, and the seed of their order",
 		"judge":        "the metric that is compared, and by what rule",
 		"requires":     "hosts that have less are refused",
 		"on_finish":    "command that is run when an invocation has ended",
+	}
+}
+
+func repeatTexts() map[string]string {
+	return map[string]string{
+		"rounds":  "a fixed number (default 5)",
+		"until":   "instead: intervals of the primary metric are narrow enough (precise), or none of its verdicts is inconclusive (decided)",
+		"within":  "half-width that is precise (default: the minimum effect)",
+		"at_most": "rounds that are enough whatever they show (default 30)",
+		"seed":    "decides every order and every draw (default 1)",
 	}
 }
 
