@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -21,7 +22,11 @@ func climbed(t *testing.T, rounds int, capacity map[string]float64) experiment.S
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := []experiment.Level{{Text: "8"}, {Text: "64"}}
+	var pool []experiment.Level
+	value := func(text string) float64 { v, _, _ := experiment.LevelValue(text); return v }
+	for _, text := range slices.SortedFunc(maps.Keys(capacity), func(a, b string) int { return sign(value(a) - value(b)) }) {
+		pool = append(pool, experiment.Level{Text: text})
+	}
 	m := experiment.Matrix{
 		Control: true,
 		Factors: []experiment.Factor{

@@ -1,5 +1,5 @@
 // Package analysis turns the runs of a sweep into intervals, comparisons and
-// verdicts. It is pure: no files, no clock, no randomness.
+// verdicts. It is pure: no files, no clock, and chance only from seeds.
 //
 // The unit is one run in a fresh environment, reduced to one number a metric.
 // Requests and time slices inside a run are never the sample.
@@ -13,6 +13,8 @@
 //   - A ladder is a cell under every level of the condition that sets its rate. Its
 //     ceiling in a round is what is achieved, mean over the rungs that are not
 //     sustained; ladders form families of their own.
+//   - A response is how a metric goes with the levels of a numeric factor, or that of
+//     the baseline with the levels of a numeric condition.
 //   - An objective is a limit; a cell meets it by its whole interval.
 //   - A comparison is made on logs, as a ratio, for positive metrics; on
 //     differences for rates that may be zero.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -74,7 +75,7 @@ func shape(r experiment.Response) string {
 	default:
 		out = append(out, "no peak: "+r.USL.Reason)
 	}
-	return strings.ReplaceAll(strings.Join(out, "; "), "pool=", "")
+	return strings.NewReplacer("pool=", "", "main|varied|", "", "||ladder", "").Replace(strings.Join(out, "; "))
 }
 
 func TestResponses(t *testing.T) {
@@ -225,5 +226,64 @@ func TestResponsesOfConditionsAndStages(t *testing.T) {
 	eachRun(&users, "pool=1", func(r *experiment.RunRecord) { r.Observations = append(r.Observations, observed("dropped", 0)) })
 	if r := responseOf(t, users); r.USL != nil {
 		t.Errorf("open load: the rate is that of the arrivals, yet there is a law: %+v", r.USL)
+	}
+}
+
+func TestResponsesOfLadders(t *testing.T) {
+	s := climbed(t, 5, map[string]float64{"8": 1500, "16": 2500, "32": 3500, "64": 3500})
+	var got []string
+	for _, r := range analysed(t, s).Responses {
+		if r.Metric == experiment.MetricCeiling || r.Metric == "throughput" && r.Factor == "rate" {
+			text := fmt.Sprintf("%s %s(%s):", r.Metric, r.Factor, r.Condition)
+			for _, l := range r.Levels {
+				text += fmt.Sprintf(" %.0f", l.Mean/100)
+			}
+			got = append(got, text+" "+shape(r))
+		}
+	}
+	want := []string{"throughput rate(): 10 15 15 15 page rising", "ceiling pool(): 15 25 35 35 page rising; best 32 smallest 32"}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("got -, want +:\n%s", diff)
+	}
+}
+
+// In another unit means, fits and the law are in that unit, and nothing else changes.
+func TestRescalingAResponse(t *testing.T) {
+	s := doseSweep([]string{"1", "2", "4", "8", "16", "32", "64"}, 6, func(v float64) float64 { return v / (1 + 0.05*(v-1) + 0.002*v*(v-1)) })
+	want := responseOf(t, s)
+	for i := range s.Runs {
+		s.Runs[i].Observations[0].Value *= 1e-3
+	}
+	for i := range want.Levels {
+		want.Levels[i].Mean *= 1e-3
+		want.Levels[i].Fit *= 1e-3
+	}
+	want.USL.Lambda *= 1e-3
+	if diff := cmp.Diff(responseOf(t, s), want, cmpopts.EquateApprox(1e-6, 0)); diff != "" {
+		t.Errorf("got -, want +:\n%s", diff)
+	}
+}
+
+// A straight line shows a knee in about 5% of sweeps.
+func TestKneeOfAStraightLine(t *testing.T) {
+	const sweeps = 2000
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, levels := range []int{5, 8, 12} {
+		found := 0
+		for range sweeps {
+			d := doses{paired: true, rounds: make([][]float64, 5)}
+			for i := range levels {
+				d.levels = append(d.levels, axisLevel{value: math.Exp2(float64(i))})
+				for r := range d.rounds {
+					d.rounds[r] = append(d.rounds[r], 0.3*float64(i)+0.1*rng.NormFloat64())
+				}
+			}
+			if d.knee(Options{Confidence: 0.95}) != nil {
+				found++
+			}
+		}
+		if share := float64(found) / sweeps; share < 0.025 || share > 0.075 {
+			t.Errorf("%d levels: a knee in %.1f%% of sweeps", levels, 100*share)
+		}
 	}
 }
