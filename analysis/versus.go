@@ -22,6 +22,8 @@ type Versus struct {
 	Differs  []Difference // besides the values
 	Untested string       // why no row has a verdict; empty if rows may have one
 	Version  string       // of the analysis
+
+	confidence float64 // at which intervals are made that are reported at that of the settings
 }
 
 // VersusRow is a metric in a pair of cells. Cell of the comparison is that of the newer
@@ -65,9 +67,11 @@ func CompareSweeps(old, now experiment.Sweep, set experiment.Settings) (Versus, 
 	if old.Host.ID() != now.Host.ID() {
 		v.Untested = reasonHosts
 	}
-	units := maps.Clone(from.units)
+	units, zero := maps.Clone(from.units), maps.Clone(from.zero)
 	maps.Copy(units, to.units)
-	w := worker{set: set, sweep: now, units: units}
+	maps.Copy(zero, to.zero)
+	w := worker{set: set, sweep: now, units: units, zero: zero}
+	v.confidence = max(RuleConfidence(old.Stopping, set.Confidence), RuleConfidence(now.Stopping, set.Confidence))
 	for _, name := range metricsOf(units, set.Metric) {
 		m, of := w.metric(name), pairs
 		if name == experiment.MetricCeiling && len(ladders) > 0 {
@@ -86,6 +90,7 @@ type side struct {
 	cells   []sideCell
 	ladders []sideCell
 	units   map[string]experiment.Unit
+	zero    map[string]bool
 	stages  int
 }
 
@@ -101,14 +106,17 @@ func sideOf(s experiment.Sweep, set experiment.Settings) (side, error) {
 	if err != nil {
 		return side{}, err
 	}
-	if s.Settings.AcceptRounds {
-		a.accept()
-	}
+	a.await(s.Stopping, s.Settings.AcceptRounds)
 	ladders, err := a.ladders(s, set)
 	if err != nil {
 		return side{}, err
 	}
-	out := side{units: a.units}
+	w := worker{set: s.Settings, sweep: s, units: a.units, zero: a.zero, dunnett: newDunnett()}
+	w.look(a, ladders)
+	if s.Settings.AcceptRounds {
+		a.accept()
+	}
+	out := side{units: a.units, zero: a.zero}
 	configs := map[experiment.CellKey][]string{}
 	for _, r := range s.Runs {
 		if c := configs[r.Cell]; r.State == experiment.StateOK && r.ConfigHash != "" && !slices.Contains(c, r.ConfigHash) {
@@ -174,7 +182,7 @@ func (c sideCell) identity(stages bool) string {
 
 // compare sets all pairs against one another for one metric, by Welch's t.
 func (v *Versus) compare(pairs []cellPair, m experiment.Metric) []VersusRow {
-	o := Options{Metric: m, Confidence: v.Settings.Confidence, MinimumEffect: v.Settings.MinimumEffect}
+	o := Options{Metric: m, Confidence: v.confidence, MinimumEffect: v.Settings.MinimumEffect}
 	var rows []VersusRow
 	var of []cellPair
 	var all, tested []*contrast
@@ -182,6 +190,9 @@ func (v *Versus) compare(pairs []cellPair, m experiment.Metric) []VersusRow {
 		old, now := p.old.sample(m, false, v.Settings.ErrorRate), p.now.sample(m, false, v.Settings.ErrorRate)
 		if m.Name != v.Settings.Metric && len(old.Values) == 0 && len(now.Values) == 0 {
 			continue // nobody has asked for it
+		}
+		if p.silenced() {
+			now.Unfit = noSuccess
 		}
 		c := newContrast(old, now, o)
 		if c.tested() {
@@ -198,9 +209,24 @@ func (v *Versus) compare(pairs []cellPair, m experiment.Metric) []VersusRow {
 	}
 	adjustAll(tested)
 	for i, c := range all {
-		rows[i].settle(of[i], c.comparison(o), v.Settings.Metric, v.Untested)
+		rows[i].settle(of[i], v.nominal(c.comparison(o)), v.Settings.Metric, v.Untested)
 	}
 	return rows
+}
+
+// nominal reports what was made at the confidence of a rule of stopping at that of the
+// settings.
+func (v *Versus) nominal(c experiment.Comparison) experiment.Comparison {
+	if c.PAdjusted != nil {
+		c.PAdjusted = number(min(1, *c.PAdjusted*(1-v.Settings.Confidence)/(1-v.confidence)))
+	}
+	c.Confidence = v.Settings.Confidence
+	return c
+}
+
+// silenced reports whether no request succeeds any more.
+func (p cellPair) silenced() bool {
+	return p.now.silent && len(p.old.counting) > 0 && !p.old.silent
 }
 
 // settle completes a row by what became of the runs. What is not tested keeps its ratio.
@@ -223,6 +249,8 @@ func (r *VersusRow) settle(p cellPair, c experiment.Comparison, primary, unteste
 		bare(experiment.VerdictInvalid, "no valid run in the old sweep")
 	case len(p.now.counting) == 0 && len(p.now.failed) > 0:
 		bare(experiment.VerdictFails, "the subject failed in every round of the new sweep")
+	case p.silenced():
+		bare(experiment.VerdictFails, noSuccess+" of the new sweep")
 	case len(p.now.counting) == 0:
 		bare(experiment.VerdictInvalid, "no valid run in the new sweep")
 	}

@@ -199,6 +199,7 @@ func TestTwoSweepsWithoutVerdict(t *testing.T) {
 		"accepted rounds":     {func(old, _ *experiment.Sweep) { old.Rounds, old.Settings.AcceptRounds = 4, true }, "worse stopped: 3 of 4 FewRounds", true, true},
 		"the new fails":       {func(_, now *experiment.Sweep) { *now = reseeded(3, 2, "base ooo", "x xxx") }, "fails (the subject failed in every round of the new sweep) final Survivors", false, false},
 		"the old failed":      {func(old, _ *experiment.Sweep) { *old = reseeded(3, 1, "base ooo", "x xxx") }, "invalid (no valid run in the old sweep) final Survivors", false, false},
+		"no success any more": {func(_, now *experiment.Sweep) { *now = scaled(*now, "x", "throughput", 0) }, "fails (no request succeeded in any round of the new sweep) final FewRounds", false, false},
 		"no valid run now":    {func(_, now *experiment.Sweep) { *now = reseeded(3, 2, "base ooo", "x iii") }, "invalid (no valid run in the new sweep) final", false, false},
 		"one run is left":     {func(_, now *experiment.Sweep) { *now = reseeded(3, 2, "base ooo", "x oix") }, "not-tested (n < 3) final Survivors", true, false},
 		"a zero":              {func(old, _ *experiment.Sweep) { *old = scaled(*old, "x", "throughput", 0) }, "not-tested (ErrNonPositive) final FewRounds", false, false},
@@ -224,6 +225,22 @@ func TestTwoSweepsWithoutVerdict(t *testing.T) {
 				t.Errorf("%s, estimate %v, low %v, want %s", got, r.Estimate, r.Low, c.want)
 			}
 		})
+	}
+}
+
+// A sweep that may stop when it has seen enough has looked several times; its intervals
+// are the wider for it, and it is pending until the rule is met.
+func TestTwoSweepsWithARule(t *testing.T) {
+	old, now := reseeded(5, 1, "base ooooo", "x ooooo"), reseeded(5, 2, "base ooooo", "x ooooo")
+	plain := versusRow(t, versusOf(t, old, now), "x", "throughput")
+	now.Rounds, now.Stopping = 30, experiment.Stopping{Until: experiment.StopPrecise, Within: 1, AtMost: 30}
+	met := versusRow(t, versusOf(t, old, now), "x", "throughput")
+	if met.State != "final" || !(*met.Low < *plain.Low && *met.High > *plain.High) || met.Confidence != plain.Confidence || *met.PAdjusted < *plain.PAdjusted {
+		t.Errorf("%+v by the rule, %+v without", met, plain)
+	}
+	now.Stopping.Within = 1e-9
+	if open := versusRow(t, versusOf(t, old, now), "x", "throughput"); open.Verdict != experiment.VerdictPending {
+		t.Errorf("%s, %s", open.Verdict, open.State)
 	}
 }
 
