@@ -151,6 +151,27 @@ func TestFinishedRoundsStay(t *testing.T) {
 			t.Errorf("%s: %d rounds, want %d", c.name, n, c.want)
 		}
 	}
+	// What never met the rule is not held back by fewer rounds that were asked for.
+	few := spec
+	few.New, few.Rounds = true, 4
+	m := *spec.Matrix
+	m.Repeat.Stopping = precise
+	few.Matrix = &m
+	for _, rounds := range []int{4, 30} {
+		few.Rounds = rounds
+		head, err := d.BeginSweep(t.Context(), few)
+		if err != nil || head.ID != 2 || head.Rounds != rounds {
+			t.Errorf("sweep %d has %d rounds, want %d, %v", head.ID, head.Rounds, rounds, err)
+		}
+		few.New = false
+	}
+	if err := d.FinishRounds(t.Context(), 2, 5); err != nil {
+		t.Fatal(err)
+	}
+	few.Rounds = 12
+	if head, err := d.BeginSweep(t.Context(), few); err != nil || head.Rounds != 12 {
+		t.Errorf("%d rounds, 12 were asked for, %v", head.Rounds, err)
+	}
 	if err := d.FinishRounds(t.Context(), 9, 5); err == nil {
 		t.Error("a sweep that is not there was finished")
 	}

@@ -184,15 +184,16 @@ func refreshSweep(ctx context.Context, tx *sql.Tx, spec experiment.SweepSpec, he
 	if err != nil {
 		return err
 	}
-	finished, err := finishedBy(ctx, tx, head.ID, m.Repeat.Stopping, texts[3], texts[1])
+	var met bool // and by this very rule, judged by these settings
+	err = tx.QueryRowContext(ctx, `SELECT met AND stopping = ? AND settings = ? FROM sweeps WHERE id = ?`, texts[3], texts[1], head.ID).Scan(&met)
 	if err != nil {
 		return err
 	}
-	if !finished {
+	if met = met && spec.Rounds == m.Repeat.AtMost; !met { // or more rounds are asked for
 		head.Rounds = max(head.Rounds, spec.Rounds)
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE sweeps SET name = ?, question = ?, matrix = ?, source = ?, file = ?, sha256 = ?, settings = ?, declared = ?, stopping = ?, rounds = ? WHERE id = ?`,
-		m.Name, m.Question, texts[0], m.Origin.Source, m.Origin.File, m.Origin.SHA256, texts[1], texts[2], texts[3], head.Rounds, head.ID)
+	_, err = tx.ExecContext(ctx, `UPDATE sweeps SET name = ?, question = ?, matrix = ?, source = ?, file = ?, sha256 = ?, settings = ?, declared = ?, stopping = ?, met = ?, rounds = ? WHERE id = ?`,
+		m.Name, m.Question, texts[0], m.Origin.Source, m.Origin.File, m.Origin.SHA256, texts[1], texts[2], texts[3], met, head.Rounds, head.ID)
 	if err != nil {
 		return err
 	}
@@ -207,24 +208,12 @@ func refreshSweep(ctx context.Context, tx *sql.Tx, spec experiment.SweepSpec, he
 	return json.Unmarshal([]byte(images), &head.Images)
 }
 
-// finishedBy reports whether the sweep met a rule (FinishRounds), and is continued by
-// the same rule under the same settings.
-func finishedBy(ctx context.Context, tx *sql.Tx, sweep int64, rule experiment.Stopping, ruleText, settings string) (bool, error) {
-	if rule.Until == experiment.StopFixed {
-		return false, nil
-	}
-	var finished bool
-	err := tx.QueryRowContext(ctx, `SELECT rounds < ? AND stopping = ? AND settings = ? FROM sweeps WHERE id = ?`,
-		rule.AtMost, ruleText, settings, sweep).Scan(&finished)
-	return finished, err
-}
-
 // FinishRounds makes a sweep that met its rule one of so many rounds: pending runs of
 // later ones are dropped, and no more are planned when it is continued, unless the rule
-// or the settings by which it is judged are others then.
+// or the settings by which it is judged are others then, or another number is asked for.
 func (d *DB) FinishRounds(ctx context.Context, sweep int64, rounds int) error {
 	err := d.write(ctx, func(tx *sql.Tx) error {
-		r, err := tx.ExecContext(ctx, `UPDATE sweeps SET rounds = ? WHERE id = ?`, rounds, sweep)
+		r, err := tx.ExecContext(ctx, `UPDATE sweeps SET rounds = ?, met = 1 WHERE id = ?`, rounds, sweep)
 		if err := exactlyOne(r, err); err != nil {
 			return err
 		}

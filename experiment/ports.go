@@ -261,8 +261,8 @@ type Store interface {
 	// transaction.
 	ReplaceResults(ctx context.Context, sweep int64, r Results) error
 	// FinishRounds makes a sweep that met its rule one of so many rounds, and drops the
-	// pending runs of later ones. Continued by the same rule and judged by the same
-	// settings, it stays so.
+	// pending runs of later ones. Continued by the same rule, judged by the same settings
+	// and without another number of rounds, it stays so.
 	FinishRounds(ctx context.Context, sweep int64, rounds int) error
 	EndInvocation(ctx context.Context, i Invocation) error
 	// Checkpoint folds the write-ahead log into the file.

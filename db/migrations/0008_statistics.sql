@@ -11,6 +11,7 @@ DROP VIEW confidence_intervals;
 DROP VIEW comparisons;
 
 ALTER TABLE sweeps ADD COLUMN stopping TEXT NOT NULL DEFAULT '{}'; -- JSON: the rule by which rounds are enough; {}: a fixed number
+ALTER TABLE sweeps ADD COLUMN met INTEGER NOT NULL DEFAULT 0 CHECK (met IN (0, 1)); -- 1: its rule is met, rounds are those that were enough
 ALTER TABLE sweeps ADD COLUMN peel_parent INTEGER REFERENCES sweeps (id); -- the sweep before it in a peel; NULL without
 CREATE INDEX sweeps_peel ON sweeps (peel_parent) WHERE peel_parent IS NOT NULL;
 CREATE INDEX cells_controls ON cells (sweep) WHERE role = 'control';
