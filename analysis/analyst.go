@@ -20,6 +20,8 @@ const (
 	NoteControlDiffers  = "control-differs"        // the second copy of the baseline differs at 5%
 	NoteWithoutBaseline = "round-without-baseline" // the round is left out of all comparisons
 	NoteNotFinite       = "not-finite"             // a run reported NaN or an infinity
+	NoteOrderDrift      = "order-drift"            // values go with the order of measuring
+	NoteSpread          = "spread"                 // the planned rounds cannot show the minimum effect
 	NoteLadder          = "ladder"                 // between which rungs it breaks, and what moves first
 	NoteNonMonotone     = "non-monotone"           // a rung is sustained above one that is not
 	NoteClientLimited   = "client-limited"         // where the ladder breaks the generator is at its own limit
@@ -71,17 +73,19 @@ func (*Analyst) Analyse(s experiment.Sweep, set experiment.Settings) (experiment
 	if set.AcceptRounds {
 		a.accept()
 	}
-	for _, name := range metricsOf(a.units, set.Metric) {
-		families := a.families
-		if name == experiment.MetricCeiling && len(ladders) > 0 {
-			families = ladderFamilies(ladders)
+	families := func(metric string) []*family {
+		if metric == experiment.MetricCeiling && len(ladders) > 0 {
+			return ladderFamilies(ladders)
 		}
-		for _, f := range families {
+		return a.families
+	}
+	for _, name := range metricsOf(a.units, set.Metric) {
+		for _, f := range families(name) {
 			w.analyse(f, name)
 		}
 	}
 	if len(ladders) > 0 && set.Metric != experiment.MetricCeiling {
-		for _, f := range ladderFamilies(ladders) {
+		for _, f := range families(experiment.MetricCeiling) {
 			w.analyse(f, experiment.MetricCeiling)
 		}
 	}
@@ -94,7 +98,7 @@ func (*Analyst) Analyse(s experiment.Sweep, set experiment.Settings) (experiment
 	w.ladders(ladders)
 	w.changes(a)
 	w.responses(a, ladders)
-	w.noteDrift(a)
+	w.noteDrift(families(set.Metric))
 	w.nominal()
 	return w.out, nil
 }
@@ -196,6 +200,7 @@ func (w *worker) compare(f *family, samples map[experiment.CellKey]Sample, m exp
 	}
 	if m.Name == w.set.Metric {
 		w.noteNoisy(f, fam, m)
+		w.noteSpread(f, fam, m)
 	}
 	next := 0
 	for _, c := range f.cells {

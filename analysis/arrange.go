@@ -23,6 +23,7 @@ type cellRuns struct {
 type countingRun struct {
 	id     int64
 	round  int
+	seq    int // executed order; 0 if it is not known
 	values map[string]float64
 }
 
@@ -236,7 +237,7 @@ func (c *cellRuns) count(runs []experiment.RunRecord, open map[int]bool, paired 
 			if err != nil {
 				return err
 			}
-			c.counting = append(c.counting, countingRun{id: r.ID, round: r.Round, values: values})
+			c.counting = append(c.counting, countingRun{id: r.ID, round: r.Round, seq: r.Seq, values: values})
 		default: // it does not count
 		}
 	}

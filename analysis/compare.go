@@ -56,6 +56,7 @@ func (d *dunnett) compareFamily(base Sample, others []Sample, o Options) Family 
 	var all, tested, complete []*contrast
 	for _, s := range others {
 		c := newContrast(base, s, o)
+		c.quantile = d.student
 		all = append(all, c)
 		if !c.tested() {
 			continue
@@ -111,13 +112,13 @@ func (c *contrast) alone(k int) {
 	if c.effects == nil {
 		c.method = experiment.MethodWelch
 		c.half = func(confidence float64, _ int) float64 {
-			return tQuantile(level(confidence), c.estimate.DF) * c.estimate.SE
+			return c.quantile(level(confidence), c.estimate.DF) * c.estimate.SE
 		}
 		return
 	}
 	c.method = experiment.MethodOwn
 	c.half = func(confidence float64, n int) float64 {
-		return tQuantile(level(confidence), float64(n-1)) * c.deviation() / math.Sqrt(float64(n))
+		return c.quantile(level(confidence), float64(n-1)) * c.deviation() / math.Sqrt(float64(n))
 	}
 }
 
@@ -130,7 +131,7 @@ func (d *dunnett) pool(c *contrast, fit additiveFit, k int) {
 	c.method = experiment.MethodPooledOwn
 	c.half = func(confidence float64, n int) float64 {
 		pooled := d.quantile(confidence, k, (cells-1)*(n-1)) * math.Sqrt(2*fit.mse/float64(n))
-		own := tQuantile(twoSided(confidence), float64(n-1)) * c.deviation() / math.Sqrt(float64(n))
+		own := c.quantile(twoSided(confidence), float64(n-1)) * c.deviation() / math.Sqrt(float64(n))
 		return max(pooled, own)
 	}
 	t := c.estimate.Value / math.Sqrt(2*fit.mse/float64(len(c.own)))

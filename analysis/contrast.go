@@ -28,14 +28,15 @@ type contrast struct {
 	tied       bool      // all values are one number
 	reason     string    // why not tested; empty if tested
 
-	method experiment.Method
+	method   experiment.Method
+	quantile func(p, df float64) float64 // of Student's t
 	// half is the half-width of the interval at a confidence, were n rounds done.
 	half      func(confidence float64, n int) float64
 	pAdjusted float64
 }
 
 func newContrast(base, other Sample, o Options) *contrast {
-	c := &contrast{cell: other.Cell, base: base.Values, own: other.Values}
+	c := &contrast{cell: other.Cell, base: base.Values, own: other.Values, quantile: tQuantile}
 	if base.paired() {
 		c.base, c.own = shared(base, other)
 		c.incomplete = len(c.own) > 0 && len(c.own) < len(base.Values)

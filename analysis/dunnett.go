@@ -14,6 +14,7 @@ type dunnett struct {
 	z, zWeight []float64 // rule over the baseline's normal deviate, density included
 	s, sWeight []float64 // rule on [0, 1], stretched over the standard deviation
 	critical   map[dunnettKey]float64
+	students   map[[2]float64]float64
 }
 
 type dunnettKey struct {
@@ -36,7 +37,7 @@ func newDunnett() *dunnett {
 }
 
 func newDunnettOf(deviates, deviations int) *dunnett {
-	d := &dunnett{critical: make(map[dunnettKey]float64)}
+	d := &dunnett{critical: make(map[dunnettKey]float64), students: make(map[[2]float64]float64)}
 	d.z, d.zWeight = make([]float64, deviates), make([]float64, deviates)
 	d.s, d.sWeight = make([]float64, deviations), make([]float64, deviations)
 	quad.Legendre{}.FixedLocations(d.z, d.zWeight, 0, dunnettReach)
@@ -89,6 +90,17 @@ func (d *dunnett) given(a, k float64) float64 {
 		sum -= d.zWeight[i] * math.Expm1(k*math.Log1p(-u))
 	}
 	return sum
+}
+
+// student is tQuantile, kept likewise.
+func (d *dunnett) student(p, df float64) float64 {
+	key := [2]float64{p, df}
+	t, ok := d.students[key]
+	if !ok {
+		t = tQuantile(p, df)
+		d.students[key] = t
+	}
+	return t
 }
 
 // quantile gives the two-sided critical value: the t that the largest of k

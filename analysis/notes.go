@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -32,6 +33,36 @@ func (w *worker) noteNoisy(f *family, fam Family, m experiment.Metric) {
 			}
 		}
 	}
+}
+
+// noteSpread holds against the minimum effect how far an interval of the planned rounds
+// reaches, when the noise is the residual one of the fit of round and cell. Where it
+// reaches farther, an effect of that size shows in fewer than half of such sweeps, and no
+// cell can be called equivalent. Where one cell is noisy, that is said instead.
+func (w *worker) noteSpread(f *family, fam Family, m experiment.Metric) {
+	done := len(f.baseline.counting)
+	if done < fewestRounds || fam.Tested == 0 || len(fam.Noisy) > 0 || !(fam.ResidualSD > 0) || m.Scale == experiment.ScaleDifference {
+		return
+	}
+	sd, others := math.Sqrt2*fam.ResidualSD, fam.ResidualDF/(done-1)
+	half := func(n int) float64 {
+		t := tQuantile(1-(1-w.set.Confidence)/(2*float64(fam.Tested)), float64(n-1))
+		if n < ownRounds {
+			t = w.dunnett.quantile(w.set.Confidence, fam.Tested, others*(n-1))
+		}
+		return t * sd / math.Sqrt(float64(n))
+	}
+	planned, target := max(w.sweep.Rounds, done), math.Log1p(w.set.MinimumEffect)
+	if half(planned) <= target {
+		return
+	}
+	need := ""
+	if n, err := fewest(func(n int) bool { return half(n) <= target }); err == nil {
+		need = fmt.Sprintf("; about %d rounds would do", n)
+	}
+	w.note(NoteSpread, f.baseline.cell.Key, m.Name,
+		"from round to round the ratio of two cells varies by %.2g%% by chance, so an interval of %d rounds reaches %.2g%% to either side, and effects of %.2g%% are looked for%s",
+		100*math.Expm1(sd), planned, 100*math.Expm1(half(planned)), 100*w.set.MinimumEffect, need)
 }
 
 func (w *worker) noteControl(row experiment.Comparison) {
