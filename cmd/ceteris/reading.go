@@ -40,26 +40,35 @@ func (a *app) withSweep(ctx context.Context, args []string, use func(*db.Reader,
 		return err
 	}
 	defer r.Close()
-	ref := "latest"
-	if len(args) > 0 {
-		ref = args[0]
-	}
-	id, err := resolve(ctx, r, ref)
+	id, err := resolve(ctx, r, sweepNamed(args))
 	if err != nil {
 		return err
 	}
 	return use(r, id)
 }
 
+// sweepNamed gives the argument that names a sweep.
+func sweepNamed(args []string) string {
+	if len(args) == 0 {
+		return "latest"
+	}
+	return args[0]
+}
+
+type resolver interface {
+	Resolve(ctx context.Context, ref string) (int64, error)
+}
+
 // resolve finds the sweep that an argument names.
-func resolve(ctx context.Context, r *db.Reader, ref string) (int64, error) {
+func resolve(ctx context.Context, r resolver, ref string) (int64, error) {
 	if ref == "" {
 		return 0, fmt.Errorf("%w: the name is empty", experiment.ErrUnknownSweep)
 	}
 	return r.Resolve(ctx, ref)
 }
 
-// storedReport gathers what is stored of a sweep.
+// storedReport gathers what is stored of a sweep. Its settings are those by which the
+// results are judged.
 func storedReport(ctx context.Context, r reading, id int64) (report.Report, error) {
 	sweep, err := r.LoadSweep(ctx, id)
 	if err != nil {
@@ -73,7 +82,9 @@ func storedReport(ctx context.Context, r reading, id int64) (report.Report, erro
 	if err != nil {
 		return report.Report{}, err
 	}
-	return report.Report{Sweep: sweep, Results: results, Findings: findings}, nil
+	rep := report.Report{Sweep: sweep, Results: results, Findings: findings}
+	rep.Sweep.Settings = inForce(rep)
+	return rep, nil
 }
 
 func storedFindings(ctx context.Context, r reading, id int64) ([]experiment.Finding, error) {
