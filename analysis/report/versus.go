@@ -35,8 +35,8 @@ func Versus(w io.Writer, r VersusReport, f Format) error {
 	}
 }
 
-// section is a table with a title, or lines.
-type section struct {
+// versusTable is a table with a title, which may be empty.
+type versusTable struct {
 	title string
 	table *grid
 }
@@ -149,19 +149,19 @@ func verdictText(c experiment.Comparison) string {
 	}
 }
 
-func (r VersusReport) sections(color bool) []section {
-	var out []section
+func (r VersusReport) sections(color bool) []versusTable {
+	var out []versusTable
 	if rows := r.primaryRows(); len(rows) > 0 {
-		out = append(out, section{table: r.cells(rows, color)})
+		out = append(out, versusTable{table: r.cells(rows, color)})
 	}
 	if rows := r.changed(); len(rows) > 0 {
-		out = append(out, section{"of the other metrics, what has changed by the minimum effect or more", r.others(rows, color)})
+		out = append(out, versusTable{"of the other metrics, what has changed by the minimum effect or more", r.others(rows, color)})
 	}
 	t := &grid{columns: []column{{title: "differs"}, {title: "old", label: true}, {title: "new", label: true}}}
 	for _, d := range r.Versus.Differs {
 		t.rows = append(t.rows, []string{short(Plain(d.What)), brief(d.Old), brief(d.New)})
 	}
-	return append(out, section{table: t})
+	return append(out, versusTable{table: t})
 }
 
 // brief shortens identities: their first digits tell them apart.
@@ -189,11 +189,10 @@ func (r VersusReport) cells(rows []analysis.VersusRow, color bool) *grid {
 			}
 		}
 	}
-	m, _ := r.New.Metric(r.Versus.Settings.Metric)
 	scale := commonScale(values, rows[0].Unit)
-	title := titled(m.Name, scale)
+	title := titled(rows[0].Metric, scale)
 	effect := "new by old"
-	if m.Scale == experiment.ScaleDifference {
+	if rows[0].Scale == experiment.ScaleDifference {
 		effect = "new less old"
 	}
 	t := &grid{columns: []column{
