@@ -20,9 +20,17 @@ const (
 
 // responses adds how metrics answer to numeric factors, and those of the baseline to
 // numeric conditions. They are few: the primary metric, throughput, the median and the
-// 99% quantile of the latency, ceilings, and what the matrix itself declares.
+// 99% quantile of the latency (of the service time where nothing tells that), ceilings, and
+// what the matrix itself declares.
 func (w *worker) responses(a arranged, ladders []ladder) {
-	metrics := []string{w.set.Metric, "throughput", "latency_p50", "latency_p99"}
+	metrics := []string{w.set.Metric, "throughput"}
+	for _, q := range []string{"p50", "p99"} {
+		if _, observed := w.units["latency_"+q]; observed {
+			metrics = append(metrics, "latency_"+q)
+		} else {
+			metrics = append(metrics, "service_time_"+q)
+		}
+	}
 	for _, m := range w.sweep.Declared {
 		metrics = append(metrics, m.Name)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -284,6 +285,64 @@ func TestKneeOfAStraightLine(t *testing.T) {
 		}
 		if share := float64(found) / sweeps; share < 0.025 || share > 0.075 {
 			t.Errorf("%d levels: a knee in %.1f%% of sweeps", levels, 100*share)
+		}
+	}
+}
+
+func TestMetricsOfResponses(t *testing.T) {
+	s := doseSweep([]string{"1", "2", "4"}, 5, func(v float64) float64 { return v })
+	s.Settings.Metric = "app.cpu"
+	s.Declared = []experiment.Metric{{Name: "app.queued"}, {Name: "app.cpu"}}
+	all := []string{"throughput", "app.cpu", "app.queued", "app.memory", "latency_p50", "service_time_p50", "latency_p90", "service_time_p99"}
+	for i := range s.Runs {
+		v := s.Runs[i].Observations[0].Value
+		s.Runs[i].Observations = nil
+		for _, m := range all {
+			s.Runs[i].Observations = append(s.Runs[i].Observations, observed(m, v))
+		}
+	}
+	var got []string
+	for _, r := range analysed(t, s).Responses {
+		got = append(got, r.Metric)
+	}
+	if diff := cmp.Diff(got, []string{"app.cpu", "throughput", "latency_p50", "service_time_p99", "app.queued"}); diff != "" {
+		t.Errorf("got -, want +:\n%s", diff)
+	}
+}
+
+// A level that is worse than the best by just the minimum effect is recommended in at most
+// 5% of sweeps, and one that is as good as the best in most.
+func TestWhatIsRecommended(t *testing.T) {
+	const sweeps = 1000
+	o := Options{Metric: throughput(true), Confidence: 0.95, MinimumEffect: 0.03, paired: true}
+	w := worker{dunnett: newDunnett()}
+	rng := rand.New(rand.NewPCG(6, 6))
+	for _, tc := range []struct {
+		name        string
+		low         float64 // of the smallest level; the others are 1
+		least, most float64 // share of sweeps in which it is recommended
+	}{
+		{"worse by the minimum effect", 1 / 1.03, 0, 0.05},
+		{"as good", 1, 0.8, 1},
+	} {
+		picked := 0
+		for range sweeps {
+			var d doses
+			for i, truth := range []float64{tc.low, 1, 1, 1} {
+				s := Sample{Cell: experiment.CellKey(fmt.Sprint(i))}
+				for round := 1; round <= 5; round++ {
+					s.Rounds, s.Values = append(s.Rounds, round), append(s.Values, truth*math.Exp(0.01*rng.NormFloat64()))
+				}
+				d.samples, d.weights = append(d.samples, s), append(d.weights, 5)
+				d.means = append(d.means, stat.Mean(logs(s.Values), nil))
+			}
+			var out experiment.Response
+			if w.recommend(&out, d, o); out.Smallest == "0" {
+				picked++
+			}
+		}
+		if share := float64(picked) / sweeps; share < tc.least || share > tc.most {
+			t.Errorf("%s: recommended in %.1f%% of sweeps", tc.name, 100*share)
 		}
 	}
 }
