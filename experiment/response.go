@@ -12,7 +12,8 @@ const (
 )
 
 // Response is how a metric answers to the levels of a numeric factor (the baseline's
-// among them), in one stage under one condition.
+// among them), in one stage under one condition. The factor may be a condition itself: then
+// it is that of the baseline, Condition is the rest, and no level is recommended.
 type Response struct {
 	Stage     string
 	Condition string
@@ -24,8 +25,8 @@ type Response struct {
 	P         *float64 // of the trend, two-sided
 	Reason    string   // why there is no test
 	Knee      *Knee    // nil below 5 levels, and where none can be told
-	USL       *USLFit  // nil below 6 levels, and for metrics that are no rate
-	Best      CellKey  // with the best mean; empty for a metric without a better direction
+	USL       *USLFit  // nil below 6 levels, for metrics that are no rate, and for levels that count nothing
+	Best      CellKey  // with the best mean; empty below 3 rounds, while rounds are to come, and for a metric without a better direction
 	Smallest  CellKey  // with the smallest level that is equivalent to the best one, the best itself if none is
 	State     string
 }
