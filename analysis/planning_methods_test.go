@@ -19,8 +19,8 @@ func planningMethods() map[string]func(in values) (values, error) {
 		},
 		"noncentral_t_cdf": noncentralCase,
 
-		"sample_size_ratio":             sampleSizeCase,
-		"power_two_sample_t":            powerCase,
+		"sample_size_ratio":  sampleSizeCase,
+		"power_two_sample_t": powerCase,
 		"sample_size_half_width": func(in values) (values, error) {
 			n, err := RoundsForHalfWidth(in.num("sd"), in.num("half_width"), in.confidence())
 			return values{"n": n}, err
