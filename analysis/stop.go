@@ -104,10 +104,12 @@ func (a arranged) await(rule experiment.Stopping, accepted bool) {
 	if rule.Until == experiment.StopFixed {
 		return
 	}
-	for _, f := range a.families {
-		st := f.stage
+	for _, st := range stagesIn(a.families) {
 		n := len(st.rounds)
-		if interim(st.state) {
+		switch {
+		case n >= rule.AtMost && st.paired:
+			st.state = stateFinal
+		case interim(st.state):
 			st.state = fmt.Sprintf(stateInterim+"%d of at most %d", n, rule.AtMost)
 		}
 		if look := rule.LastLook(n); look > 0 && look < n && !accepted {
@@ -174,7 +176,7 @@ func (w *worker) look(a arranged, ladders []ladder) {
 		}
 	}
 	stop.HalfWidth = number(widest)
-	if stop.Met {
+	if !slices.ContainsFunc(families, func(f *family) bool { return interim(f.stage.state) }) {
 		w.out.Planned = w.out.RoundsDone
 	}
 	w.out.Stop = stop

@@ -62,7 +62,7 @@ type Rest struct{ envs []experiment.Env }
 // Request says what to execute.
 type Request struct {
 	Matrix       *experiment.Matrix // resolved for the runner
-	Rounds       int                // 0: as the matrix says
+	Rounds       int                // 0: as the matrix says; of a matrix without a rule
 	New          bool               // another sweep of the same hash
 	PeelParent   int64              // the sweep before it in a peel; 0: none
 	AcceptShared bool               // one core for subject and generator
@@ -142,6 +142,9 @@ func (s *sweep) end(ctx context.Context, ending Ending, runErr error) (Result, e
 	defer cancel()
 	results, err := s.judge(books)
 	result.Results = results
+	if err == nil && runErr == nil && ending == EndedDone {
+		err = s.finish(books, results)
+	}
 	inv := s.req.Invocation
 	inv.ID, inv.Sweep, inv.Ended, inv.Outcome = s.head.Invocation, s.head.ID, s.Now(), string(ending)
 	if runErr != nil {

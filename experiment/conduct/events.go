@@ -19,6 +19,7 @@ const (
 	EventEngineGone EventKind = "engine-gone" // no run until it is back, or for good
 	EventEngineBack EventKind = "engine-back" // runs go on
 	EventRound      EventKind = "round"       // all runs of a round of a stage are done
+	EventEnough     EventKind = "enough"      // the rounds of a stage are, by the sweep's rule
 )
 
 // Event is progress, for people. Fields that a kind does not name are zero.
@@ -35,7 +36,8 @@ type Event struct {
 	Stage        string // of a round that is done
 	Round        int
 	Rounds       int
-	Done, Total  int // runs
+	AtMost       bool // Rounds, Total and ETA are bounds: the sweep has a rule
+	Done, Total  int  // runs
 	ETA          time.Duration
 	Why          string        // the engine is gone
 	Waited       time.Duration // until it was back
@@ -45,8 +47,9 @@ type Event struct {
 
 func (s *sweep) event(kind EventKind, run experiment.Run, p experiment.CellPlan) Event {
 	return Event{
-		Kind: kind, Sweep: s.head.ID, Run: run, Cell: p.Cell, Round: run.Round, Rounds: s.head.Rounds,
-		Done: s.progress.done, Total: s.progress.total, ETA: s.progress.eta(),
+		Kind: kind, Sweep: s.head.ID, Run: run, Cell: p.Cell, Round: run.Round, Rounds: s.planned(),
+		AtMost: s.rule().Until != experiment.StopFixed,
+		Done:   s.progress.done, Total: s.progress.total, ETA: s.progress.eta(),
 	}
 }
 

@@ -24,6 +24,7 @@ type sweep struct {
 	tried     map[place]int              // attempts of this invocation
 	missing   int                        // places whose attempts are used up
 	replanned bool                       // the plan has changed since it was read
+	reached   map[string]int             // the last round of each stage in which a cell is settled
 	interim   interim                    // the last analysis
 	unclosed  []experiment.Env           // of runs that are over
 	disk      diskGuard
@@ -47,7 +48,10 @@ func (c *Conductor) prepare(ctx context.Context, req Request) (*sweep, error) {
 	cells := m.Cells()
 	s := &sweep{
 		Conductor: c, req: req, counts: map[experiment.RunState]int{},
-		failed: map[experiment.CellKey]int{}, tried: map[place]int{}, unkept: map[string]string{}, unkeepable: map[string]string{}, secrets: req.Secrets,
+		failed: map[experiment.CellKey]int{}, tried: map[place]int{}, reached: map[string]int{}, unkept: map[string]string{}, unkeepable: map[string]string{}, secrets: req.Secrets,
+	}
+	if req.Rounds > 0 && m.Repeat.Until != experiment.StopFixed {
+		return nil, fmt.Errorf("%d rounds: the matrix measures until it is %s, and has no fixed number", req.Rounds, m.Repeat.Until)
 	}
 	var err error
 	if s.host, err = c.Runner.Check(ctx); err != nil {
@@ -97,8 +101,11 @@ func (s *sweep) begin(ctx context.Context) error {
 			return fmt.Errorf("pin the conductor: %w", err)
 		}
 	}
-	_, err = s.judge(ctx) // so that every cell has its row from the start
-	return err
+	r, err := s.judge(ctx) // so that every cell has its row from the start
+	if err != nil {
+		return err
+	}
+	return s.resumed(ctx, r.Stop.MetIn)
 }
 
 // plan resolves all cells and puts every service on its cores.
@@ -166,7 +173,8 @@ func (s *sweep) mend(ctx context.Context, cells []experiment.Cell) error {
 	if err != nil {
 		return fmt.Errorf("read the plan: %w", err)
 	}
-	r := mend(runs, cells, s.head.Rounds, s.req.Matrix.Repeat.Seed)
+	s.reach(runs)
+	r := mend(runs, cells, s.planned(), s.req.Matrix.Repeat.Seed)
 	r.Salvaged = s.salvage(ctx, r.Interrupted)
 	if err := s.Store.Reschedule(ctx, s.head.ID, r); err != nil {
 		return fmt.Errorf("mend the plan: %w", err)
@@ -178,7 +186,7 @@ func (s *sweep) mend(ctx context.Context, cells []experiment.Cell) error {
 	if err != nil {
 		return fmt.Errorf("read the plan: %w", err)
 	}
-	s.progress = progress{total: s.head.Rounds * len(cells), done: s.head.Rounds*len(cells) - len(pending)}
+	s.progress = progress{total: s.planned() * len(cells), done: s.planned()*len(cells) - len(pending)}
 	return nil
 }
 

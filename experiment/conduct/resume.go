@@ -36,6 +36,7 @@ func byStage(cells []experiment.Cell) [][]experiment.Cell {
 //   - a round that nothing has touched keeps its pending runs, or gets them;
 //   - a round that is split, some cells settled and some not, is run again whole,
 //     so that all its runs share a time: its old runs are superseded;
+//   - runs of rounds that are planned no more are dropped;
 //   - a cell whose run the host disturbed is not settled as long as another attempt is
 //     owed to it: the invocation ended before it was made, and one that is made now
 //     would not share the time of its round, which is thereby split.
@@ -48,11 +49,17 @@ func mend(runs []experiment.Run, cells []experiment.Cell, rounds int, seed uint6
 		stageOf[c.Key] = c.Stage
 	}
 	blocks := map[block][]experiment.Run{}
+	var out experiment.Reschedule
 	for _, r := range runs {
+		switch {
+		case r.Round > rounds && r.State == experiment.StatePending:
+			out.Drop = append(out.Drop, r.ID)
+		case r.Round > rounds && r.State == experiment.StateRunning:
+			out.Interrupted = append(out.Interrupted, r.ID)
+		}
 		b := block{stageOf[r.Cell], r.Round}
 		blocks[b] = append(blocks[b], r)
 	}
-	var out experiment.Reschedule
 	for _, stage := range byStage(cells) {
 		for round := 1; round <= rounds; round++ {
 			mendRound(&out, blocks[block{stage[0].Stage, round}], stage, round, seed)

@@ -216,3 +216,22 @@ func TestMendAfterAnyDeath(t *testing.T) {
 		}
 	}
 }
+
+// Rounds beyond those that are planned are left as they are, but for what has not begun.
+func TestMendDropsWhatIsNotPlanned(t *testing.T) {
+	cells := testCells("a", "b")
+	b := &book{}
+	b.apply(mend(nil, cells, 4, 1))
+	for i := range b.runs {
+		switch run := &b.runs[i]; {
+		case run.Round < 3:
+			run.State = experiment.StateOK
+		case run.Round == 3 && run.Cell == "a":
+			run.State = experiment.StateRunning
+		}
+	}
+	r := mend(b.runs, cells, 2, 1)
+	if len(r.Interrupted) != 1 || len(r.Drop) != 3 || len(r.Add) != 0 || len(r.Superseded) != 0 {
+		t.Errorf("got %+v, want one interrupted and three dropped", r)
+	}
+}

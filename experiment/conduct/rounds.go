@@ -41,7 +41,11 @@ func (s *sweep) rounds(ctx context.Context) (Ending, error) {
 				}
 			}
 		}
-		if err := s.endRound(ctx, b, len(pending) == 0); err != nil {
+		enough, err := s.endRound(ctx, b, pending)
+		if err == nil && enough {
+			pending, err = s.enough(ctx, b.stage, pending)
+		}
+		if err != nil {
 			return EndedAborted, err
 		}
 	}
@@ -70,18 +74,22 @@ func (s *sweep) leading(runs []experiment.Run, b block) int {
 }
 
 // endRound judges the sweep so far, if that is due, and folds the log into the file.
-// After the last round the end of the invocation judges.
-func (s *sweep) endRound(ctx context.Context, b block, last bool) error {
-	if !last && s.interim.due(time.Now()) {
-		if _, err := s.judge(ctx); err != nil {
-			return err
+// After the last round the end of the invocation judges. It reports whether the stage has
+// rounds enough by the sweep's rule, which misses no look, however long that takes.
+func (s *sweep) endRound(ctx context.Context, b block, pending []experiment.Run) (enough bool, err error) {
+	look := s.looks(b, pending)
+	if len(pending) > 0 && (look || s.interim.due(time.Now())) {
+		r, err := s.judge(ctx)
+		if err != nil {
+			return false, err
 		}
+		enough = look && slices.Contains(r.Stop.MetIn, b.stage)
 	}
 	if err := s.Store.Checkpoint(ctx); err != nil {
 		s.Log.Warn("checkpoint", "err", err)
 	}
-	s.Events(Event{Kind: EventRound, Sweep: s.head.ID, Stage: b.stage, Round: b.round, Rounds: s.head.Rounds})
-	return nil
+	s.Events(Event{Kind: EventRound, Sweep: s.head.ID, Stage: b.stage, Round: b.round, Rounds: s.planned(), AtMost: s.rule().Until != experiment.StopFixed})
+	return enough, nil
 }
 
 // step executes one run, unless the invocation is to end first.
