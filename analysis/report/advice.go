@@ -13,9 +13,10 @@ const (
 	recommendedRounds = 10
 )
 
-// advice says how many rounds would decide what is open.
+// advice says how many rounds would decide what is open. Where a rule decides on the
+// rounds, it says nothing.
 func (r Report) advice() []string {
-	if r.interim() || len(r.Results.Comparisons) == 0 {
+	if r.interim() || len(r.Results.Comparisons) == 0 || r.Sweep.Stopping.Until != experiment.StopFixed {
 		return nil
 	}
 	if why, _ := r.Incomparable(); why != "" {
@@ -52,7 +53,7 @@ func (r Report) advice() []string {
 	}
 	if len(beyond) > 0 {
 		decided = append(decided, fmt.Sprintf("more than %d rounds, the limit, would be needed for %s: the effect sought (%s) is too small for this noise",
-			experiment.MaxRounds, names(beyond, func(x row) string { return r.fullLabel(x.cell) }), share(r.Sweep.Settings.MinimumEffect)))
+			experiment.MaxRounds, names(beyond, func(x row) string { return r.fullLabel(x.cell) }), share(r.settings().MinimumEffect)))
 	}
 	if decided == nil && done < experiment.DefaultRounds {
 		return []string{fmt.Sprintf("%d rounds show only large effects; %d are the default, %d are recommended", done, experiment.DefaultRounds, recommendedRounds)}

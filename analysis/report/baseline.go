@@ -7,6 +7,7 @@ import "github.com/ceteris/ceteris/experiment"
 // of the last run of that baseline that does not count, if there is one. Both are
 // empty where every family can be compared.
 func (r Report) Incomparable() (why, last string) {
+	r = r.judgedOnly()
 	for _, g := range r.judged() {
 		if why = r.incomparable(g); why == "" {
 			continue
@@ -44,7 +45,7 @@ func (r Report) incomparable(g group) string {
 	if g.ladders {
 		return "" // the reasons stand in the rows
 	}
-	m, _ := r.Sweep.Metric(g.metric)
+	m := r.metric(g.metric)
 	value, measured := base.intervals[m.Name]
 	switch {
 	case settled == 0:

@@ -7,15 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ceteris/ceteris/analysis"
 	"github.com/ceteris/ceteris/experiment"
 )
 
 // Comparison writes the cells of a sweep against their baselines: one row a cell
 // for people, one row a cell and metric in csv, everything in json.
 func Comparison(w io.Writer, r Report, f Format) error {
-	// Ladders that cannot be arranged have no results either, and are not shown.
-	r.climbs, _ = analysis.Climbs(r.Sweep, r.Sweep.Settings)
+	r = r.judgedOnly()
+	r.climbs = r.climbed()
 	switch f {
 	case Text:
 		return write(w, r.text())
@@ -38,33 +37,28 @@ func write(w io.Writer, s string) error {
 func (r Report) text() string {
 	var b strings.Builder
 	width := r.Options.width()
-	for i, line := range r.head() {
-		b.WriteString(wrap(Plain(line), width, "  ") + "\n")
-		if i == 1 {
-			b.WriteByte('\n')
+	for _, lines := range [][]string{r.head(), r.said()} {
+		for _, line := range lines {
+			b.WriteString(wrap(Plain(line), width, "  ") + "\n")
 		}
+		b.WriteByte('\n')
 	}
 	var left []string
-	fitted := func(title string, t *grid) {
-		b.WriteByte('\n')
-		if title = Plain(title); title != "" {
+	for _, p := range r.parts(r.Options.Color) {
+		if title := Plain(p.title); title != "" {
 			b.WriteString(wrap(title+":", width, "  ") + "\n")
 		}
-		for _, column := range t.fit(width) {
+		for _, column := range p.table.fit(width) {
 			if !slices.Contains(left, column) {
 				left = append(left, column)
 			}
 		}
-		b.WriteString(t.text())
+		b.WriteString(p.table.text())
+		for _, line := range p.lines {
+			b.WriteString(wrap(Plain(line), width, "  ") + "\n")
+		}
+		b.WriteByte('\n')
 	}
-	for _, g := range r.judged() {
-		fitted(r.title(g), r.grid(g, r.Options.Color))
-	}
-	for _, c := range r.climbs {
-		fitted(r.climbTitle(c), r.climbGrid(c))
-		b.WriteString(wrap(r.ceiling(c), width, "  ") + "\n")
-	}
-	b.WriteByte('\n')
 	if len(left) > 0 {
 		b.WriteString(wrap("left out, too wide: "+strings.Join(left, ", "), width, "  ") + "\n")
 	}
@@ -74,42 +68,67 @@ func (r Report) text() string {
 
 func (r Report) markdown() string {
 	var b strings.Builder
-	for i, line := range r.head() {
+	for i, line := range append(r.head(), r.said()...) {
 		if i == 0 {
 			b.WriteString("## ")
 		}
 		b.WriteString(markdown(line) + "\n\n")
 	}
-	for _, g := range r.judged() {
-		if t := r.title(g); t != "" {
-			b.WriteString("### " + markdown(t) + "\n\n")
+	for _, p := range r.parts(false) {
+		if p.title != "" {
+			b.WriteString("### " + markdown(p.title) + "\n\n")
 		}
-		b.WriteString(r.grid(g, false).markdown() + "\n")
-	}
-	for _, c := range r.climbs {
-		b.WriteString("### " + markdown(r.climbTitle(c)) + "\n\n" + r.climbGrid(c).markdown() + "\n" + markdown(r.ceiling(c)) + "\n\n")
+		b.WriteString(p.table.markdown() + "\n")
+		for _, line := range p.lines {
+			b.WriteString(markdown(line) + "\n\n")
+		}
 	}
 	b.WriteString(remarksMarkdown(r.remarks()))
 	return b.String()
 }
 
-// head says what was asked, what was run, and what came out.
+// part is a table with its title and what is said below it.
+type part struct {
+	title string
+	table *grid
+	lines []string
+}
+
+// parts are the tables: of the families, of what changes their effects, of numeric
+// factors, and of ladders.
+func (r Report) parts(color bool) []part {
+	var all []part
+	for _, g := range r.judged() {
+		all = append(all, part{title: r.title(g), table: r.grid(g, color)})
+	}
+	all = append(all, r.changeParts(color)...)
+	all = append(all, r.responseParts()...)
+	for _, c := range r.climbs {
+		all = append(all, part{r.climbTitle(c), r.climbGrid(c), []string{r.ceiling(c)}})
+	}
+	return all
+}
+
+// said is what came out.
+func (r Report) said() []string { return append(r.Summary(), r.hidden()...) }
+
+// head says what was asked, what was run, and how to take it.
 func (r Report) head() []string {
 	s := r.Sweep
 	title := s.Name
 	if s.Question != "" {
 		title += ": " + s.Question
 	}
-	run := fmt.Sprintf("sweep %d (%s, serial %d), runner %s, %d cells x %d rounds, seed %d", s.ID, shortHash(s.Hash), s.Serial, s.Runner, len(s.Cells), r.planned(), s.Seed)
+	run := fmt.Sprintf("sweep %d (%s, serial %d), runner %s, %d cells x %s rounds, seed %d", s.ID, shortHash(s.Hash), s.Serial, s.Runner, len(s.Cells), r.plannedText(), s.Seed)
 	if s.Runner == experiment.RunnerImported {
 		run = fmt.Sprintf("sweep %d (%s), imported, %s, %s", s.ID, shortHash(s.Hash), counted(len(s.Cells), "cell"), counted(r.planned(), "round"))
 	}
-	return append([]string{strings.TrimPrefix(title, ": "), run}, r.Summary()...)
+	return append([]string{strings.TrimPrefix(title, ": "), run}, r.labels()...)
 }
 
 // grid is the table of one family.
 func (r Report) grid(g group, color bool) *grid {
-	metric, _ := r.Sweep.Metric(g.metric)
+	metric := r.metric(g.metric)
 	scale := r.columnScale(metric.Name)
 	t := &grid{columns: []column{
 		{title: "cell", label: true},
@@ -196,7 +215,7 @@ func (r Report) effect(x row) string {
 }
 
 func (r Report) effectOf(c experiment.Comparison) string {
-	m, _ := r.Sweep.Metric(c.Metric)
+	m := r.metric(c.Metric)
 	if c.Scale == experiment.ScaleDifference {
 		return difference(c.Estimate, c.Low, c.High, m.Unit)
 	}
@@ -211,13 +230,7 @@ func (r Report) verdict(x row, color bool) string {
 	if !ok || c.Verdict == "" {
 		return missing
 	}
-	s := Plain(string(c.Verdict))
-	switch {
-	case c.Verdict == experiment.VerdictPending:
-		s = fmt.Sprintf("pending (%s)", strings.TrimPrefix(Plain(c.State), "interim: "))
-	case c.Material != "":
-		s += ", " + Plain(string(c.Material))
-	}
+	s := Plain(verdictText(c))
 	if color {
 		s = paint(s, c.Verdict)
 	}

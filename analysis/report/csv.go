@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"io"
 	"slices"
@@ -12,7 +13,8 @@ import (
 
 // csvColumns of the comparison: what identifies the row, the cell alone, and the
 // cell against its baseline (compared_*), or against the limit of an objective, whose
-// metric is slo:METRIC.
+// metric is slo:METRIC. The state is as in the database, and says too if a sweep that
+// lacks rounds was stopped by hand.
 func csvColumns() []string {
 	return []string{
 		"sweep", "stage", "condition", "role", "factor", "level", "metric", "unit", "primary",
@@ -79,10 +81,15 @@ func (r Report) csvRow(x row, metric string) []string {
 	}
 	if alone {
 		fields = append(fields, strconv.Itoa(i.N), raw(i.Estimate), raw(i.Low), raw(i.High), raw(&i.Confidence), string(i.Method),
-			raw(i.Median), raw(i.Min), raw(i.Max), raw(i.CV), i.State)
+			raw(i.Median), raw(i.Min), raw(i.Max), raw(i.CV))
 	} else {
-		fields = append(fields, make([]string, 11)...)
+		fields = append(fields, make([]string, 10)...)
 	}
+	state := cmp.Or(i.State, c.State)
+	if strings.HasPrefix(state, stateInterim) && r.halted() {
+		state += ", " + stoppedState(r.Sweep.Ended)
+	}
+	fields = append(fields, state)
 	if compared {
 		fields = append(fields, string(c.Scale), raw(c.Estimate), raw(c.Low), raw(c.High), raw(&c.Confidence), raw(c.EqLow), raw(c.EqHigh),
 			raw(c.P), raw(c.PAdjusted), strconv.Itoa(c.N), string(c.Method), string(c.Verdict), c.Reason, string(c.Material), strconv.Itoa(c.RoundsNeeded))
@@ -94,7 +101,7 @@ func (r Report) csvRow(x row, metric string) []string {
 
 // limit is that of an objective; nil for other rows.
 func (r Report) limit(metric string) *float64 {
-	for _, o := range r.Sweep.Settings.Objectives {
+	for _, o := range r.settings().Objectives {
 		if o.Row() == metric {
 			return clean(&o.Limit)
 		}

@@ -27,6 +27,7 @@ func flagLegend() []struct {
 		{experiment.FlagOutlier, "O", "a run lies far from the others"},
 		{experiment.FlagCheckDistribution, "D", "median and mean disagree: look at the values"},
 		{experiment.FlagNoisy, "N", "much noisier than the other cells"},
+		{experiment.FlagReversal, "R", "the effects point in opposite directions"},
 	}
 }
 
@@ -67,6 +68,13 @@ func (r Report) legend() []string {
 	for _, g := range r.judged() {
 		for _, x := range g.rows {
 			for _, f := range x.flags() {
+				used[f] = true
+			}
+		}
+	}
+	for _, kind := range changeKinds() {
+		for _, c := range r.changes(kind) {
+			for _, f := range c.Flags {
 				used[f] = true
 			}
 		}

@@ -19,14 +19,23 @@ func writeJSON(w io.Writer, v any) error {
 // The names in these types are stable: programs read them.
 
 type comparisonJSON struct {
-	Sweep        sweepJSON     `json:"sweep"`
-	Settings     settingsJSON  `json:"settings"`
-	Summary      []string      `json:"summary"`
-	Cells        []cellJSON    `json:"cells"` // ladders as a whole too
-	Ladders      []ladderJSON  `json:"ladders"`
-	GeneratorCPU *useJSON      `json:"generator_cpu"`
-	Findings     []findingJSON `json:"findings"`
-	ExcludedRuns []runJSON     `json:"excluded_runs"`
+	Sweep           sweepJSON        `json:"sweep"`
+	Labels          []string         `json:"labels"`   // what must be known before the numbers are read
+	Settings        settingsJSON     `json:"settings"` // in force
+	Declared        settingsJSON     `json:"declared_settings"`
+	SettingsHash    string           `json:"settings_hash"`
+	AnalysisVersion string           `json:"analysis_version"`
+	Stop            *stopJSON        `json:"stop"` // null: the number of rounds is fixed
+	Summary         []string         `json:"summary"`
+	Cells           []cellJSON       `json:"cells"` // ladders as a whole too
+	Changes         []changeJSON     `json:"changes"`
+	Responses       []responseJSON   `json:"responses"`
+	Ladders         []ladderJSON     `json:"ladders"`
+	GeneratorCPU    *useJSON         `json:"generator_cpu"`
+	Calibration     *calibratedJSON `json:"calibration"`
+	AAHistory       aaJSON           `json:"aa_history"`
+	Findings        []findingJSON    `json:"findings"`
+	ExcludedRuns    []runJSON        `json:"excluded_runs"`
 }
 
 type sweepJSON struct {
@@ -39,14 +48,21 @@ type sweepJSON struct {
 	Seed       uint64 `json:"seed"`
 	Rounds     int    `json:"rounds"`
 	RoundsDone int    `json:"rounds_done"`
-	Began      string `json:"began,omitempty"` // UTC, RFC 3339
+	Stopped    bool   `json:"stopped_by_hand"`
+	Ended      string `json:"ended,omitempty"`       // how the last invocation did
+	PeelParent int64  `json:"peel_parent,omitempty"` // the sweep before it in a peel
+	Began      string `json:"began,omitempty"`       // UTC, RFC 3339
 }
 
 type settingsJSON struct {
-	Metric        string   `json:"metric"`
-	MinimumEffect *float64 `json:"minimum_effect"`
-	Confidence    *float64 `json:"confidence"`
-	ErrorRate     *float64 `json:"error_rate"`
+	Metric        string               `json:"metric"`
+	MinimumEffect *float64             `json:"minimum_effect"`
+	Confidence    *float64             `json:"confidence"`
+	ErrorRate     *float64             `json:"error_rate"`
+	Guards        map[string]guardJSON `json:"guards"`
+	Objectives    []objectiveJSON      `json:"objectives"`
+	AcceptRounds  bool                 `json:"accept_rounds"`
+	Without       []string             `json:"without"`
 }
 
 type cellJSON struct {
@@ -113,6 +129,8 @@ type ladderJSON struct {
 	Condition   string     `json:"condition"`
 	Label       string     `json:"label"`
 	Status      string     `json:"status"`       // empty: nothing has run
+	State       string     `json:"state"`        // as that of its ceiling; empty: not judged
+	Above       *float64   `json:"above"`        // every rung is sustained: offered at the top, 1/s
 	Sustained   *float64   `json:"sustained"`    // offered at the last rung before the first break, 1/s
 	Broken      *float64   `json:"broken"`       // offered at the first break, 1/s
 	Tail        string     `json:"tail"`         // metric
@@ -169,13 +187,14 @@ func (r Report) json() comparisonJSON {
 	out := comparisonJSON{
 		Sweep: sweepJSON{
 			ID: s.ID, Name: s.Name, Question: s.Question, Hash: s.Hash, Serial: s.Serial, Runner: s.Runner, Seed: s.Seed,
-			Rounds: r.planned(), RoundsDone: r.Results.RoundsDone, Began: stamp(s.Began),
+			Rounds: r.planned(), RoundsDone: r.Results.RoundsDone, Stopped: r.halted() || r.accepted() != "", Ended: s.Ended,
+			PeelParent: s.PeelParent, Began: stamp(s.Began),
 		},
-		Settings: settingsJSON{
-			Metric: r.primary(), MinimumEffect: number64(s.Settings.MinimumEffect),
-			Confidence: number64(s.Settings.Confidence), ErrorRate: number64(s.Settings.ErrorRate),
-		},
-		Summary: r.Summary(), Cells: []cellJSON{}, Ladders: []ladderJSON{}, Findings: r.findingsJSON(r.allFindings()), ExcludedRuns: []runJSON{},
+		Labels: append([]string{}, r.labels()...), Settings: settingsOf(r.settings()), Declared: settingsOf(s.Settings),
+		SettingsHash: r.Results.SettingsHash, AnalysisVersion: r.Results.Version, Stop: r.stopJSON(),
+		Summary: r.said(), Cells: []cellJSON{}, Changes: r.changesJSON(), Responses: r.responsesJSON(), Ladders: []ladderJSON{},
+		Calibration: calibrationOf(s.Calibration), AAHistory: aaJSON(s.AA),
+		Findings: r.findingsJSON(r.allFindings()), ExcludedRuns: []runJSON{},
 	}
 	for _, g := range r.groups() {
 		for _, x := range g.rows {
@@ -183,7 +202,7 @@ func (r Report) json() comparisonJSON {
 		}
 	}
 	for _, c := range r.climbs {
-		out.Ladders = append(out.Ladders, climbJSON(c))
+		out.Ladders = append(out.Ladders, r.climbJSON(c))
 	}
 	if use, ok := r.generatorUse(); ok {
 		out.GeneratorCPU = &useJSON{Low: use.low, High: use.high, Cores: use.cores, Limit: number64(use.limit)}
@@ -235,7 +254,7 @@ func (r Report) cellJSON(x row) cellJSON {
 	return c
 }
 
-func climbJSON(c analysis.Climb) ladderJSON {
+func (r Report) climbJSON(c analysis.Climb) ladderJSON {
 	at := func(i int) *float64 {
 		if !c.Known || i < 0 || c.Rungs[i].N == 0 {
 			return nil
@@ -246,6 +265,11 @@ func climbJSON(c analysis.Climb) ladderJSON {
 	out := ladderJSON{
 		Stage: c.Cell.Stage, Condition: c.Cell.Condition, Label: c.Cell.Label(), Status: string(k.Status), Tail: c.Tail,
 		Sustained: at(k.Sustained), Broken: at(k.Broken), TailFirst: at(k.TailFirst), MedianFirst: at(k.MedianFirst), Rungs: []rungJSON{},
+	}
+	for _, l := range r.Results.Ladders {
+		if l.Cell == c.Cell.Key {
+			out.State, out.Above = l.State, clean(l.Above)
+		}
 	}
 	for _, x := range c.Rungs {
 		j := rungJSON{Rung: x.Level, N: x.N, Broken: x.Broken, Sustained: x.N > 0 && x.Broken == ""}

@@ -2,10 +2,41 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ceteris/ceteris/analysis"
 	"github.com/ceteris/ceteris/experiment"
 )
+
+// climbed gives the ladders with what was judged of them, and the means of their rungs.
+// Those that cannot be arranged have no results either, and are not shown.
+func (r Report) climbed() []analysis.Climb {
+	climbs, _ := analysis.Climbs(r.Sweep, r.settings())
+	for i := range climbs {
+		c := &climbs[i]
+		if k := slices.IndexFunc(r.Results.Ladders, func(l experiment.LadderResult) bool { return l.Cell == c.Cell.Key }); k >= 0 {
+			judgedClimb(c, r.Results.Ladders[k])
+		}
+	}
+	return climbs
+}
+
+// judgedClimb puts what is stored of a ladder in the place of what its runs would now
+// come to.
+func judgedClimb(c *analysis.Climb, l experiment.LadderResult) {
+	at := func(k experiment.CellKey) int {
+		return slices.IndexFunc(c.Rungs, func(x analysis.ClimbedRung) bool { return k != "" && x.Cell.Key == k })
+	}
+	c.Known, c.Tail = l.Status != "", l.Tail
+	c.Ceiling.Status = analysis.LadderStatus(l.Status)
+	c.Ceiling.Sustained, c.Ceiling.Broken = at(l.Sustained), at(l.Broken)
+	c.Ceiling.TailFirst, c.Ceiling.MedianFirst = at(l.TailFirst), at(l.MedianFirst)
+	for _, rung := range l.Rungs {
+		if i := at(rung.Cell); i >= 0 {
+			c.Rungs[i].N, c.Rungs[i].Broken = rung.N, rung.Broken
+		}
+	}
+}
 
 func (r Report) climbTitle(c analysis.Climb) string { return "ladder of " + r.fullLabel(c.Cell) }
 
@@ -49,6 +80,11 @@ func (r Report) climbGrid(c analysis.Climb) *grid {
 
 // above is the rate that a ladder sustains at its top; empty if it breaks.
 func (r Report) above(k experiment.CellKey, s unitScale) string {
+	for _, l := range r.Results.Ladders {
+		if l.Cell == k && known(l.Above) {
+			return "above " + value(*l.Above, s)
+		}
+	}
 	for _, c := range r.climbs {
 		if top := len(c.Rungs) - 1; c.Cell.Key == k && c.Known && c.Ceiling.Status == analysis.LadderNotReached {
 			return "above " + value(c.Rungs[top].Offered, s)
@@ -94,6 +130,9 @@ func (r Report) ceiling(c analysis.Climb) string {
 		return "no rung has run yet"
 	}
 	at := func(i int) string {
+		if i < 0 {
+			return missing
+		}
 		if c.Rungs[i].N == 0 {
 			return Plain(c.Rungs[i].Level)
 		}

@@ -28,7 +28,7 @@ type SweepLine struct {
 // List writes sweeps, in the order given.
 func List(w io.Writer, sweeps []SweepLine, f Format, o Options) error {
 	if f == CSV || f == JSON {
-		return Rows(w, []string{"id", "name", "hash", "runner", "rounds_done", "rounds", "runs", "state", "began", "eta_seconds", "cells", "stages", "conditions"}, listRows(sweeps), f)
+		return Rows(w, []string{"id", "name", "hash", "runner", "rounds_done", "rounds", "runs", "state", "began", "eta_seconds", "cells", "stages", "conditions", "stopped_by_hand"}, listRows(sweeps), f)
 	}
 	g := &grid{columns: []column{
 		{title: "id", right: true},
@@ -45,7 +45,7 @@ func List(w io.Writer, sweeps []SweepLine, f Format, o Options) error {
 	for _, s := range sweeps {
 		g.rows = append(g.rows, []string{
 			fmt.Sprint(s.ID), short(Plain(s.Name)), Plain(shortHash(s.Hash)), Plain(s.Runner),
-			fmt.Sprintf("%d of %d", s.RoundsDone, s.Rounds), fmt.Sprint(s.Runs), Plain(s.State), began(s.Began), left(s.ETA), s.cells(),
+			fmt.Sprintf("%d of %d", s.RoundsDone, s.Rounds), fmt.Sprint(s.Runs), Plain(s.stateText()), began(s.Began), left(s.ETA), s.cells(),
 		})
 	}
 	switch {
@@ -59,6 +59,16 @@ func List(w io.Writer, sweeps []SweepLine, f Format, o Options) error {
 		g.fit(o.width())
 		return write(w, g.text())
 	}
+}
+
+// halted reports whether the sweep was stopped by hand and waits for more rounds.
+func (s SweepLine) halted() bool { return byHand(s.State) && s.RoundsDone < s.Rounds }
+
+func (s SweepLine) stateText() string {
+	if s.halted() {
+		return stoppedState(s.State)
+	}
+	return s.State
 }
 
 // cells counts them, and says what they are spread over.
@@ -76,7 +86,7 @@ func (s SweepLine) cells() string {
 func listRows(sweeps []SweepLine) func(yield func([]any, error) bool) {
 	rows := make([][]any, len(sweeps))
 	for i, s := range sweeps {
-		rows[i] = []any{s.ID, s.Name, s.Hash, s.Runner, s.RoundsDone, s.Rounds, s.Runs, s.State, moment(s.Began), seconds(s.ETA), s.Cells, max(s.Stages, 1), max(s.Conditions, 1)}
+		rows[i] = []any{s.ID, s.Name, s.Hash, s.Runner, s.RoundsDone, s.Rounds, s.Runs, s.State, moment(s.Began), seconds(s.ETA), s.Cells, max(s.Stages, 1), max(s.Conditions, 1), s.halted()}
 	}
 	return each(rows)
 }

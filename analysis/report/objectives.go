@@ -10,7 +10,7 @@ import (
 // which miss it, and by how much.
 func (r Report) objectives() []string {
 	var lines []string
-	for _, o := range r.Sweep.Settings.Objectives {
+	for _, o := range r.settings().Objectives {
 		for _, g := range r.groups() {
 			if line := r.objective(o, g); line != "" {
 				lines = append(lines, line)

@@ -52,6 +52,7 @@ func (r Report) remarks() []remark {
 		remark{title: "verdicts", lines: r.degrees()},
 		remark{title: "flags", lines: r.legend()},
 		remark{title: "objectives", lines: r.objectives(), list: true},
+		remark{title: "calibration", lines: r.calibration(), list: true},
 		remark{title: "generator CPU", lines: r.generatorCPU()},
 		remark{title: "not tested", lines: r.notTested(), list: true},
 		remark{title: "distrust", lines: r.grouped(experiment.SeverityInvalid, experiment.SeverityWarn), list: true},
@@ -69,7 +70,7 @@ func filled(all ...remark) []remark {
 // method says how the intervals were made.
 func (r Report) method() string {
 	var methods, control []string
-	confidence := r.Sweep.Settings.Confidence
+	confidence := r.settings().Confidence
 	for _, c := range r.Results.Comparisons {
 		if c.Metric != r.primary() || c.Method == "" {
 			continue
@@ -88,7 +89,7 @@ func (r Report) method() string {
 		slices.Sort(methods)
 		parts = []string{strings.Join(methods, " and "), share(confidence) + " simultaneous intervals"}
 	}
-	parts = append(parts, r.rounds(), "minimum effect "+share(r.Sweep.Settings.MinimumEffect))
+	parts = append(parts, r.rounds(), "minimum effect "+share(r.settings().MinimumEffect))
 	if len(control) > 0 {
 		parts = append(parts, "the control's interval is its own and not adjusted")
 	}
@@ -104,7 +105,7 @@ func (r Report) rounds() string {
 		}
 	}
 	if len(slices.Compact(slices.Clone(counts))) < 2 {
-		return fmt.Sprintf("%d of %d rounds", r.Results.RoundsDone, r.planned())
+		return r.of(r.Results.RoundsDone) + " rounds"
 	}
 	for i := range names {
 		names[i] += " " + counts[i]
@@ -115,7 +116,7 @@ func (r Report) rounds() string {
 // degrees explains how much of an effect is shown, where it is said.
 func (r Report) degrees() []string {
 	var parts []string
-	least := share(r.Sweep.Settings.MinimumEffect)
+	least := share(r.settings().MinimumEffect)
 	for _, d := range []struct {
 		material experiment.Material
 		help     string
@@ -158,7 +159,7 @@ type generatorUse struct {
 
 func (r Report) generatorUse() (generatorUse, bool) {
 	use := generatorUse{cores: len(r.Sweep.Placement.Load), limit: experiment.DefaultGeneratorCPU}
-	if above := r.Sweep.Settings.Guards["generator-cpu"].Above; above != nil {
+	if above := r.settings().Guards["generator-cpu"].Above; above != nil {
 		use.limit = *above
 	}
 	seen := false

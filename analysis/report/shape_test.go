@@ -193,7 +193,7 @@ func TestSummary(t *testing.T) {
 	verdicts := func(v experiment.Verdict) report.Report {
 		return differ(func(r *report.Report) {
 			for i := range r.Results.Comparisons {
-				r.Results.Comparisons[i].Verdict, r.Results.Comparisons[i].Material = v, ""
+				r.Results.Comparisons[i].Verdict, r.Results.Comparisons[i].Material, r.Results.Comparisons[i].Reason = v, "", ""
 			}
 		})
 	}
@@ -215,9 +215,8 @@ func TestSummary(t *testing.T) {
 		}), "validate_connection=true fails in every round. No other setting is shown to change throughput. " +
 			"Equivalent: log_level=info. Inconclusive: log_level=debug, threads=128. Not tested: threads=4."},
 		"one has no success": {differ(func(r *report.Report) {
-			zero(r, 2)
-			r.Results.Comparisons[1].Verdict, r.Results.Comparisons[1].Reason = experiment.VerdictNotTested, "ErrNonPositive"
-		}), "validate_connection=true: no successful request. log_level=debug is worse (proven): throughput 0.74x the baseline [0.72, 0.76]. " +
+			r.Results.Comparisons[1].Verdict, r.Results.Comparisons[1].Reason = experiment.VerdictFails, "no request succeeded in any round"
+		}), "validate_connection=true fails: no request succeeded in any round. log_level=debug is worse (proven): throughput 0.74x the baseline [0.72, 0.76]. " +
 			"Equivalent: log_level=info. Inconclusive: threads=128. Not tested: threads=4."},
 		"nothing tested": {verdicts(experiment.VerdictNotTested), "Not tested: validate_connection=true, log_level=info, log_level=debug, " +
 			"threads=4, threads=128."},

@@ -41,14 +41,21 @@ func Status(w io.Writer, v StatusView, f Format) error {
 	}
 }
 
-func (v StatusView) head() []string {
+func (v StatusView) head(r Report) []string {
 	l := v.Line
-	total := len(v.Sweep.Cells) * l.Rounds
-	second := fmt.Sprintf("%d of %d rounds done, %d of %d runs count", l.RoundsDone, l.Rounds, l.Runs, total)
+	total := fmt.Sprint(len(v.Sweep.Cells) * l.Rounds)
+	if v.Sweep.Stopping.Until != experiment.StopFixed {
+		total = "at most " + total
+	}
+	second := fmt.Sprintf("%s rounds done, %d of %s runs count", r.of(l.RoundsDone), l.Runs, total)
 	if l.ETA > 0 {
 		second += ", about " + Duration(l.ETA) + " left"
 	}
-	return []string{fmt.Sprintf("%s: sweep %d (%s), runner %s, %s", l.Name, l.ID, shortHash(l.Hash), l.Runner, l.State), second}
+	lines := []string{fmt.Sprintf("%s: sweep %d (%s), runner %s, %s", l.Name, l.ID, shortHash(l.Hash), l.Runner, l.stateText()), second}
+	if l.halted() {
+		lines = append(lines, fmt.Sprintf("stopped by hand after %s rounds: run it again to go on", r.of(l.RoundsDone)))
+	}
+	return lines
 }
 
 // progressOf counts by cell, in the order of reports. Runs that were replaced
@@ -180,7 +187,7 @@ func (v StatusView) remarks(r Report) []remark {
 
 func (v StatusView) text(r Report) string {
 	var b strings.Builder
-	for _, line := range v.head() {
+	for _, line := range v.head(r) {
 		b.WriteString(wrap(Plain(line), v.Options.width(), "  ") + "\n")
 	}
 	for _, g := range v.grids(r) {
@@ -195,7 +202,7 @@ func (v StatusView) text(r Report) string {
 
 func (v StatusView) markdown(r Report) string {
 	var b strings.Builder
-	for _, line := range v.head() {
+	for _, line := range v.head(r) {
 		b.WriteString(markdown(line) + "\n\n")
 	}
 	for _, g := range v.grids(r) {
@@ -253,7 +260,8 @@ func (v StatusView) json(r Report) statusJSON {
 	out := statusJSON{
 		Sweep: sweepJSON{
 			ID: l.ID, Name: l.Name, Question: v.Sweep.Question, Hash: l.Hash, Serial: v.Sweep.Serial, Runner: l.Runner, Seed: v.Sweep.Seed,
-			Rounds: l.Rounds, RoundsDone: l.RoundsDone, Began: stamp(l.Began),
+			Rounds: l.Rounds, RoundsDone: l.RoundsDone, Stopped: l.halted(), Ended: v.Sweep.Ended,
+			PeelParent: v.Sweep.PeelParent, Began: stamp(l.Began),
 		},
 		State: l.State, Runs: l.Runs, ETA: seconds(l.ETA), Families: []familyJSON{}, Cells: []progressJSON{}, Findings: r.findingsJSON(r.allFindings()),
 	}

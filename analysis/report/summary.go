@@ -13,6 +13,7 @@ import (
 // Summary says in a sentence or two, one line for each family, which setting
 // changes the primary metric most, and what is known of the others.
 func (r Report) Summary() []string {
+	r = r.judgedOnly()
 	if len(r.Sweep.Cells) == 0 {
 		return []string{"No cells."}
 	}
@@ -44,19 +45,7 @@ func (r Report) summary(g group) string {
 	if why := r.incomparable(g); why != "" {
 		return "Nothing can be compared: " + why + "."
 	}
-	silent := slices.DeleteFunc(slices.Clone(g.rows), func(x row) bool { return !x.noSuccess() })
-	by[experiment.VerdictNotTested] = slices.DeleteFunc(by[experiment.VerdictNotTested], row.noSuccess)
-	var parts []string
-	if fails := by[experiment.VerdictFails]; len(fails) > 0 {
-		verb := " fails"
-		if len(fails) > 1 {
-			verb = " fail"
-		}
-		parts = append(parts, labels(fails)+verb+" in every round.")
-	}
-	if len(silent) > 0 {
-		parts = append(parts, labels(silent)+": no successful request.")
-	}
+	parts := failures(by[experiment.VerdictFails])
 	parts = append(parts, r.effects(g, by, len(parts) > 0)...)
 	for _, v := range []struct {
 		verdict experiment.Verdict
@@ -74,6 +63,32 @@ func (r Report) summary(g group) string {
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// failures says which cells fail, and how unless their subject does.
+func failures(rows []row) []string {
+	var order []string
+	by := map[string][]row{}
+	for _, x := range rows {
+		c, _ := x.judged()
+		how := " in every round"
+		if c.Reason != "" && c.Reason != "the subject failed in every round" {
+			how = ": " + Plain(c.Reason)
+		}
+		if by[how] == nil {
+			order = append(order, how)
+		}
+		by[how] = append(by[how], x)
+	}
+	parts := make([]string, len(order))
+	for i, how := range order {
+		verb := " fails"
+		if len(by[how]) > 1 {
+			verb = " fail"
+		}
+		parts[i] = labels(by[how]) + verb + how + "."
+	}
+	return parts
 }
 
 // effects are the sentences on what is shown to change the primary metric, the

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -43,8 +42,6 @@ func (x row) judged() (experiment.Comparison, bool) {
 	c, ok := x.compared[x.metric]
 	return c, ok
 }
-
-func (r Report) primary() string { return cmp.Or(r.Sweep.Settings.Metric, experiment.DefaultMetric) }
 
 // title names a group among several; empty for the only one.
 func (r Report) title(g group) string {
@@ -152,7 +149,7 @@ func (r Report) rows(cells []experiment.Cell, metric string) map[experiment.Cell
 	return rows
 }
 
-// progress tells how many rounds of the group are done: "3 of 5".
+// progress tells how many rounds of the group are done: "3 of 5", "7 of at most 30".
 func (r Report) progress(g group) string {
 	analysed := false
 	for _, x := range g.rows {
@@ -164,8 +161,10 @@ func (r Report) progress(g group) string {
 			states = append(states, i.State)
 		}
 		for _, s := range states {
-			if open, ok := strings.CutPrefix(s, "interim: "); ok {
-				return open
+			for _, prefix := range []string{stateInterim, stateStopped} {
+				if rounds, ok := strings.CutPrefix(s, prefix); ok {
+					return rounds
+				}
 			}
 			analysed = analysed || s != ""
 		}
@@ -174,7 +173,7 @@ func (r Report) progress(g group) string {
 	if analysed {
 		done = max(done, r.planned())
 	}
-	return fmt.Sprintf("%d of %d", done, r.planned())
+	return r.of(done)
 }
 
 // place sorts a cell: role, factor, level.
@@ -214,7 +213,7 @@ func (r Report) cellByKey(k experiment.CellKey) (experiment.Cell, bool) {
 }
 
 // interim reports whether planned rounds are still to be done.
-func (r Report) interim() bool { return r.Results.RoundsDone < r.planned() }
+func (r Report) interim() bool { return r.Results.RoundsDone < r.planned() && r.accepted() == "" }
 
 func (r Report) planned() int { return cmp.Or(r.Results.Planned, r.Sweep.Rounds) }
 

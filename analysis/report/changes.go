@@ -1,0 +1,336 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// maxRows is the most rows of a table beside those of the families; maxSentences the
+// most sentences of one kind.
+const (
+	maxRows      = 12
+	maxSentences = 3
+)
+
+func changeKinds() []experiment.ChangeKind {
+	return []experiment.ChangeKind{experiment.ChangeStage, experiment.ChangeInteraction, experiment.ChangeCondition}
+}
+
+// change is an effect in two places, with the cells in which it was seen. The earlier one
+// is known by its key alone where its sweep was not loaded.
+type change struct {
+	experiment.Change
+	cell, from experiment.Cell
+}
+
+// changes gives those of one kind for the primary metric, the largest that is proven
+// first. Those of which nothing is known are left out.
+func (r Report) changes(kind experiment.ChangeKind) []change {
+	var all []change
+	for _, c := range r.Results.Changes {
+		if c.Kind != kind || c.Metric != r.primary() || !known(c.Before) && !known(c.After) {
+			continue
+		}
+		cell, ok := r.cellByKey(c.Cell)
+		if !ok {
+			continue
+		}
+		all = append(all, change{c, cell, r.earlier(c)})
+	}
+	slices.SortStableFunc(all, func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.size(), a.size()))
+	})
+	return all
+}
+
+// earlier is the cell in the earlier place, which may lie in a sweep before.
+func (r Report) earlier(c experiment.Change) experiment.Cell {
+	if c.FromSweep == 0 {
+		cell, _ := r.cellByKey(c.From)
+		return cell
+	}
+	for s := r.Sweep.Before; s != nil; s = s.Before {
+		if s.ID == c.FromSweep {
+			cell, _ := Report{Sweep: *s}.cellByKey(c.From)
+			return cell
+		}
+	}
+	return experiment.Cell{Stage: fmt.Sprintf("of sweep %d", c.FromSweep)}
+}
+
+// rank sorts by how much is shown.
+func (c change) rank() int {
+	switch {
+	case c.Material == experiment.MaterialProven:
+		return 0
+	case c.Material == experiment.MaterialLikely:
+		return 1
+	}
+	order := []experiment.Verdict{
+		experiment.VerdictHigher, experiment.VerdictLower, experiment.VerdictInconclusive, experiment.VerdictEquivalent,
+		experiment.VerdictPending, experiment.VerdictNotTested,
+	}
+	return 2 + max(slices.Index(order, c.Verdict), 1)
+}
+
+// shown reports whether the change is there and matters.
+func (c change) shown() bool {
+	return (c.Verdict == experiment.VerdictHigher || c.Verdict == experiment.VerdictLower) && c.rank() < 2
+}
+
+func (c change) size() float64 {
+	return size(experiment.Comparison{Scale: c.Scale, Estimate: c.Estimate})
+}
+
+// scaled prints an effect in the scale of the change.
+func (r Report) scaled(c change, v, low, high *float64) string {
+	return r.effectOf(experiment.Comparison{Metric: c.Metric, Scale: c.Scale, Estimate: v, Low: low, High: high})
+}
+
+// beside is what else is off the baseline in a corner.
+func (c change) beside() string {
+	var parts []string
+	for _, s := range c.cell.Off {
+		if s.Factor != c.Factor {
+			parts = append(parts, s.Factor+"="+s.Level)
+		}
+	}
+	return Plain(strings.Join(parts, ","))
+}
+
+// what names the effect; of a corner, that of the factor which is asked for.
+func (c change) what() string {
+	if c.Kind == experiment.ChangeInteraction {
+		return short(Plain(c.Factor + "=" + c.Level))
+	}
+	return label(c.cell)
+}
+
+// places names where the effect was seen, the earlier one first.
+func (c change) places() (from, to string) {
+	switch c.Kind {
+	case experiment.ChangeInteraction:
+		return "alone", c.beside()
+	case experiment.ChangeCondition:
+		return Plain(c.from.Condition), Plain(c.cell.Condition)
+	default:
+		return Plain(c.from.Stage), Plain(c.cell.Stage)
+	}
+}
+
+// named adds to the effect where else there are others of its name.
+func (r Report) named(c change) string {
+	var title string
+	switch c.Kind {
+	case experiment.ChangeCondition:
+		title = titleOf(c.cell.Stage, "", manyStages(r.Sweep.Cells))
+	case experiment.ChangeStage:
+		title = c.cell.Condition
+	default:
+		title = titleOf(c.cell.Stage, c.cell.Condition, manyStages(r.Sweep.Cells))
+	}
+	return strings.TrimSuffix(c.what()+" ("+Plain(title)+")", " ()")
+}
+
+// changeParts are the tables of how effects change, one a kind.
+func (r Report) changeParts(color bool) []part {
+	var all []part
+	for _, k := range []struct {
+		kind        experiment.ChangeKind
+		title, view string
+	}{
+		{experiment.ChangeStage, "effects by stage", "masking"},
+		{experiment.ChangeInteraction, "effects beside another setting (interactions)", "interactions"},
+		{experiment.ChangeCondition, "effects by condition", "interactions"},
+	} {
+		if rows := r.changes(k.kind); len(rows) > 0 {
+			s := part{title: k.title, table: r.changeGrid(rows[:min(len(rows), maxRows)], color)}
+			if more := len(rows) - maxRows; more > 0 {
+				s.lines = []string{r.moreIn(more, k.view)}
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// moreIn says where the rows are that a table leaves out.
+func (r Report) moreIn(n int, view string) string {
+	return fmt.Sprintf("and %d more: ceteris sql 'SELECT * FROM %s WHERE sweep = %d'", n, view, r.Sweep.ID)
+}
+
+// changeGrid has the places as the titles of its columns where all rows share them.
+func (r Report) changeGrid(rows []change, color bool) *grid {
+	from, to := rows[0].places()
+	same := !slices.ContainsFunc(rows, func(c change) bool { f, t := c.places(); return f != from || t != to })
+	g := &grid{columns: []column{{title: "effect of", label: true}}}
+	if rows[0].Kind == experiment.ChangeInteraction {
+		g.columns = append(g.columns, column{title: "beside", label: true}, column{title: "alone"}, column{title: "beside it"})
+	} else if same {
+		g.columns = append(g.columns, column{title: from}, column{title: to})
+	} else {
+		g.columns = append(g.columns, column{title: "from", label: true}, column{title: "to", label: true}, column{title: "before"}, column{title: "after"})
+	}
+	g.columns = append(g.columns, column{title: "change"}, column{title: "verdict"})
+	for _, c := range rows {
+		line := []string{r.named(c)}
+		f, t := c.places()
+		switch {
+		case c.Kind == experiment.ChangeInteraction:
+			line = append(line, t)
+		case !same:
+			line = append(line, f, t)
+		}
+		g.rows = append(g.rows, append(line, r.scaled(c, c.Before, nil, nil), r.scaled(c, c.After, nil, nil),
+			r.scaled(c, c.Estimate, c.Low, c.High), c.verdict(color)))
+	}
+	return g
+}
+
+func (c change) verdict(color bool) string {
+	s := verdictText(experiment.Comparison{Verdict: c.Verdict, Material: c.Material, State: c.State})
+	if color {
+		s = paint(s, c.Verdict)
+	}
+	if l := letters(c.Flags); l != "" {
+		s += " (" + l + ")"
+	}
+	return cmp.Or(s, missing)
+}
+
+// hidden are the sentences on what one stage hid and the next shows, and on effects
+// whose direction depends on something else.
+func (r Report) hidden() []string {
+	var masked, reversed []string
+	for _, kind := range changeKinds() {
+		for _, c := range r.changes(kind) {
+			switch {
+			case slices.Contains(c.Flags, experiment.FlagReversal):
+				reversed = append(reversed, r.reversal(c))
+			case kind == experiment.ChangeStage && c.shown():
+				if s := r.masked(c); s != "" {
+					masked = append(masked, s)
+				}
+			}
+		}
+	}
+	return append(firstOf(masked, "what was masked"), firstOf(reversed, "reversals")...)
+}
+
+// firstOf keeps the first sentences and counts the others.
+func firstOf(all []string, of string) []string {
+	if len(all) <= maxSentences {
+		return all
+	}
+	return append(all[:maxSentences:maxSentences], fmt.Sprintf("More %s: %d, in the tables below.", of, len(all)-maxSentences))
+}
+
+// masked says what an earlier stage hid of an effect; empty if it hid nothing.
+func (r Report) masked(c change) string {
+	after, ok := r.compared(c.Cell, c.Metric)
+	if !ok || !isEffect(after.Verdict) {
+		return ""
+	}
+	before, judged := r.compared(c.From, c.Metric)
+	judged = judged && c.FromSweep == 0
+	was, found := r.scaled(c, c.Before, nil, nil), "part of it was masked"
+	switch {
+	case judged && before.Verdict == experiment.VerdictEquivalent:
+		was, found = "equivalent", "it was masked"
+	case judged && before.Verdict == experiment.VerdictInconclusive:
+		was, found = "no difference shown", "it was masked"
+	case judged && isEffect(before.Verdict):
+		was = r.effectOf(before)
+	case !judged && r.within(c):
+		found = "it was masked"
+	}
+	if found != "it was masked" && (opposed(c) || sizeOf(c.Scale, c.Before) >= sizeOf(c.Scale, c.After)) {
+		return ""
+	}
+	from, to := c.places()
+	return fmt.Sprintf("%s: %s at stage %s, %s at stage %s: the change is %s: %s.",
+		r.named(c), was, from, r.effectOf(after), to, r.scaled(c, c.Estimate, c.Low, c.High), found)
+}
+
+// within reports whether the earlier effect is below what matters.
+func (r Report) within(c change) bool {
+	return c.Scale != experiment.ScaleDifference && known(c.Before) && sizeOf(c.Scale, c.Before) <= math.Log1p(r.settings().MinimumEffect)
+}
+
+func sizeOf(scale experiment.Scale, v *float64) float64 {
+	return size(experiment.Comparison{Scale: scale, Estimate: v})
+}
+
+// opposed reports whether the two effects point in opposite directions.
+func opposed(c change) bool {
+	if !known(c.Before) || !known(c.After) {
+		return false
+	}
+	none := 1.0
+	if c.Scale == experiment.ScaleDifference {
+		none = 0
+	}
+	return (*c.Before-none)*(*c.After-none) < 0
+}
+
+func isEffect(v experiment.Verdict) bool {
+	switch v {
+	case experiment.VerdictBetter, experiment.VerdictWorse, experiment.VerdictHigher, experiment.VerdictLower:
+		return true
+	default:
+		return false
+	}
+}
+
+// compared finds a comparison.
+func (r Report) compared(cell experiment.CellKey, metric string) (experiment.Comparison, bool) {
+	i := slices.IndexFunc(r.Results.Comparisons, func(c experiment.Comparison) bool { return c.Cell == cell && c.Metric == metric })
+	if i < 0 {
+		return experiment.Comparison{}, false
+	}
+	return r.Results.Comparisons[i], true
+}
+
+// reversal spells out that the direction of an effect depends on something else.
+func (r Report) reversal(c change) string {
+	from, to := c.places()
+	on := "the stage"
+	switch c.Kind {
+	case experiment.ChangeInteraction:
+		to, on = "beside "+to, Plain(otherFactors(c))
+	case experiment.ChangeCondition:
+		from, to, on = "under "+from, "under "+to, cmp.Or(Plain(r.moved(c)), "the condition")
+	default:
+		from, to = "at stage "+from, "at stage "+to
+	}
+	return fmt.Sprintf("The sign of %s depends on %s: %s %s, %s %s: the change is %s.", r.named(c), on,
+		r.scaled(c, c.Before, nil, nil), from, r.scaled(c, c.After, nil, nil), to, r.scaled(c, c.Estimate, c.Low, c.High))
+}
+
+// otherFactors are those of a corner beside the one whose effect it is.
+func otherFactors(c change) string {
+	var parts []string
+	for _, s := range c.cell.Off {
+		if s.Factor != c.Factor {
+			parts = append(parts, s.Factor)
+		}
+	}
+	return strings.Join(parts, " and ")
+}
+
+// moved names the conditions by which two places differ.
+func (r Report) moved(c change) string {
+	var parts []string
+	for _, name := range r.Sweep.Across {
+		was, _ := c.from.Lookup(name)
+		if is, _ := c.cell.Lookup(name); is != was {
+			parts = append(parts, name)
+		}
+	}
+	return strings.Join(parts, " and ")
+}
