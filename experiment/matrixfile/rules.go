@@ -182,11 +182,12 @@ func GuardCodes() map[string]bool {
 		"non-monotone": false, "client-limited": false, "not-warm": false, "work-missing": false, "external-tool": false,
 		"generator-late": true, "window-short": true, "in-flight-limit": true, "cpu-cap": true, "emulated-image": false,
 		"work-differs": true, "flat-load": true, "imported": false,
+		"drift": true, "order-drift": false, "spread": false, "ceiling": true, "a-a-failed": false,
 	}
 }
 
 // laterGuards are the codes of the language's guards that this version lacks: to
 // turn one off or to move it would change nothing.
 func laterGuards() []string {
-	return words("drift order-drift pool-saturated spread ceiling a-a-failed level-out-of-reach")
+	return words("pool-saturated level-out-of-reach")
 }
