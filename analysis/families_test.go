@@ -211,8 +211,8 @@ func TestAnObjectiveIsMetAtItsLimit(t *testing.T) {
 	}
 	for limit, want := range map[float64]experiment.Verdict{0.25: experiment.VerdictMeets, 0.2499: experiment.VerdictMisses} {
 		s.Settings.Objectives = []experiment.Objective{{Metric: "latency_p95", Limit: limit}}
-		if c := rowOf(t, analysed(t, s), "base", "slo:latency_p95"); c.Verdict != want {
-			t.Errorf("0.25 s against %v: %s, want %s", limit, summary(c), want)
+		if c := rowOf(t, analysed(t, s), "base", "slo:latency_p95"); c.Verdict != want || !slices.Contains(c.Flags, experiment.FlagZeroVariance) {
+			t.Errorf("0.25 s against %v: %s, want %s, without variance", limit, summary(c), want)
 		}
 	}
 }
