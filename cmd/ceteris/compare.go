@@ -159,7 +159,6 @@ func checkMetric(name string, sweeps ...experiment.Sweep) error {
 
 // recompute judges the raw runs again with other settings.
 func recompute(rep *report.Report, set experiment.Settings) error {
-	rep.Sweep.Settings = set
 	results, err := analysis.New().Analyse(rep.Sweep, set)
 	if err != nil {
 		return fmt.Errorf("analyse: %w", err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func (o *runOptions) next(turns []*turn) string {
 		flags []string
 	}{{begun, nil}, {unbegun, []string{"--new"}}} {
 		if len(c.files) > 0 {
-			commands = append(commands, quoted(slices.Concat([]string{"ceteris", "run"}, o.repeat, c.flags, c.files)))
+			commands = append(commands, quoted(slices.Concat([]string{"ceteris", cmp.Or(o.command, "run")}, o.repeat, c.flags, c.files)))
 		}
 	}
 	return strings.Join(commands, "; ")

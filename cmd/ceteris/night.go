@@ -159,7 +159,7 @@ func (n *night) conclude(ctx context.Context, t *turn, result conduct.Result, fa
 		t.why = brief(err)
 		return err
 	}
-	if err := n.print(r, result.Sweep); err != nil {
+	if err := n.print(ctx, r, result.Sweep); err != nil {
 		t.why = brief(err)
 		return err
 	}
@@ -206,9 +206,16 @@ func invalidRuns(runs []experiment.RunRecord) int {
 }
 
 // print prints a table, without secrets.
-func (n *night) print(r report.Report, sweep int64) error {
+func (n *night) print(ctx context.Context, r report.Report, sweep int64) error {
 	var whole bytes.Buffer
-	err := report.Comparison(&whole, r, report.Format(n.o.format))
+	var err error
+	if n.o.show != nil {
+		if err := n.o.show(ctx, n, &whole, r); err != nil {
+			return err
+		}
+	} else {
+		err = report.Comparison(&whole, r, report.Format(n.o.format))
+	}
 	if err == nil {
 		_, err = fmt.Fprint(n.out, n.err.hide.text(whole.String()))
 	}

@@ -67,8 +67,7 @@ func resolve(ctx context.Context, r resolver, ref string) (int64, error) {
 	return r.Resolve(ctx, ref)
 }
 
-// storedReport gathers what is stored of a sweep. Its settings are those by which the
-// results are judged.
+// storedReport gathers what is stored of a sweep.
 func storedReport(ctx context.Context, r reading, id int64) (report.Report, error) {
 	sweep, err := r.LoadSweep(ctx, id)
 	if err != nil {
@@ -82,9 +81,7 @@ func storedReport(ctx context.Context, r reading, id int64) (report.Report, erro
 	if err != nil {
 		return report.Report{}, err
 	}
-	rep := report.Report{Sweep: sweep, Results: results, Findings: findings}
-	rep.Sweep.Settings = inForce(rep)
-	return rep, nil
+	return report.Report{Sweep: sweep, Results: results, Findings: findings}, nil
 }
 
 func storedFindings(ctx context.Context, r reading, id int64) ([]experiment.Finding, error) {

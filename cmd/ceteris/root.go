@@ -64,7 +64,7 @@ corrected tests; everything is kept in one SQLite file.`,
 		return &usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 	})
 	root.AddCommand(
-		newRunCommand(a), newPlanCommand(a), newListCommand(a), newStatusCommand(a), newCompareCommand(a), newAnalyseCommand(a),
+		newRunCommand(a), newPlanCommand(a), newListCommand(a), newStatusCommand(a), newCompareCommand(a), newAnalyseCommand(a), newCalibrateCommand(a),
 		newExportCommand(a), newSQLCommand(a), newDoctorCommand(a), newCleanCommand(a), newImportCommand(a), newInitCommand(a), newCompletionCommand(a),
 	)
 	root.SetHelpCommand(newHelpCommand())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -28,6 +29,12 @@ type runOptions struct {
 	period       string
 	format       string
 	repeat       []string // the flags of this call that another one to go on with needs
+
+	command string // of this call; empty: run
+	// remake makes another matrix of each that is read; nil: as it is.
+	remake func(*experiment.Matrix) (*experiment.Matrix, error)
+	// show writes what a sweep came to; nil: the comparison table.
+	show func(ctx context.Context, n *night, w io.Writer, r report.Report) error
 }
 
 func (o *runOptions) addFlags(fs *pflag.FlagSet) {
@@ -35,11 +42,16 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.fresh, "new", false, "start another sweep of the same matrix instead of continuing the newest")
 	fs.BoolVar(&o.peel, "peel", false, "peel off what masks: adopt the best level of the factor that matters most, sweep again, until nothing matters")
 	fs.IntVar(&o.peelStages, "peel-stages", defaultPeelStages, "stages of --peel at most, each a sweep of its own")
+	o.addPlaceFlags(fs)
+	fs.StringVar(&o.until, "until", "", "begin no round after this time of day, as 07:00, or this RFC 3339 time")
+	fs.StringVar(&o.period, "for", "", "begin no round after this long, as 8h")
+}
+
+// addPlaceFlags adds those that say where is measured, and beside whom.
+func (o *runOptions) addPlaceFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.runner, "runner", "", "docker, process or auto, instead of the matrix's choice")
 	fs.BoolVar(&o.acceptShared, "accept-shared", false, "measure although subject and generator share a core")
 	fs.BoolVar(&o.shareHost, "share-host", false, "measure although another ceteris measures on this host")
-	fs.StringVar(&o.until, "until", "", "begin no round after this time of day, as 07:00, or this RFC 3339 time")
-	fs.StringVar(&o.period, "for", "", "begin no round after this long, as 8h")
 }
 
 func newRunCommand(a *app) *cobra.Command {
@@ -91,6 +103,14 @@ func (a *app) run(ctx context.Context, o runOptions, files []string) error {
 	matrices, err := a.loadAll(ctx, o, files)
 	if err != nil {
 		return err
+	}
+	for i := range matrices {
+		if o.remake == nil {
+			break
+		}
+		if matrices[i], err = o.remake(matrices[i]); err != nil {
+			return err
+		}
 	}
 	if o.peel {
 		if err := a.peelable(ctx, files, matrices); err != nil {
