@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -15,6 +16,7 @@ type PlanView struct {
 	Cells     []experiment.Cell
 	Placement experiment.Placement
 	Duration  time.Duration // expected, all rounds
+	Least     time.Duration // expected, if a rule is met at its first look; 0: as Duration
 	DiskBytes int64         // expected growth of the database
 	Basis     string        // what both rest on
 	Cut       *Cut          // nil: nothing would cut it
@@ -63,8 +65,37 @@ func (v PlanView) head() []string {
 	if v.Matrix.Question != "" {
 		title += ": " + v.Matrix.Question
 	}
-	return []string{title, fmt.Sprintf("%d cells x %d rounds = %d runs, runner %s, seed %d, hash %s",
-		len(v.Cells), v.Matrix.Repeat.Rounds, len(v.Order), v.Matrix.Runner, v.Matrix.Repeat.Seed, shortHash(v.Hash))}
+	return []string{title, fmt.Sprintf("%d cells x %s%d rounds = %s%d runs, runner %s, seed %d, hash %s",
+		len(v.Cells), v.atMost(), v.Matrix.Repeat.Rounds, v.atMost(), len(v.Order), v.Matrix.Runner, v.Matrix.Repeat.Seed, shortHash(v.Hash))}
+}
+
+// atMost stands before what a rule may make less.
+func (v PlanView) atMost() string {
+	if v.Matrix.Repeat.Until == experiment.StopFixed {
+		return ""
+	}
+	return "at most "
+}
+
+// stopping says by what rule rounds are enough.
+func (v PlanView) stopping() []string {
+	r, metric := v.Matrix.Repeat, Plain(v.Matrix.Judge.Metric)
+	switch r.Until {
+	case experiment.StopPrecise:
+		within := cmp.Or(r.Within, v.Matrix.Judge.MinimumEffect)
+		return []string{fmt.Sprintf("until every interval of %s reaches at most %s to either side, looked at after each from round %d on",
+			metric, Quantity(within, experiment.UnitRatio), experiment.FirstLook)}
+	case experiment.StopDecided:
+		var looks []string
+		for n := range r.AtMost + 1 {
+			if r.Due(n) {
+				looks = append(looks, fmt.Sprint(n))
+			}
+		}
+		return []string{fmt.Sprintf("until no verdict on %s is inconclusive, looked at after round %s", metric, strings.Join(looks, ", "))}
+	default:
+		return nil
+	}
 }
 
 // factors is the table of what is varied.
@@ -97,7 +128,10 @@ func (v PlanView) remarks() []remark {
 	if p.Reason != "" {
 		placed += " (" + p.Reason + ")"
 	}
-	expected := Duration(v.Duration) + ", " + Quantity(float64(v.DiskBytes), experiment.UnitBytes) + " in the database"
+	expected := Duration(v.Duration) + ", " + v.atMost() + Quantity(float64(v.DiskBytes), experiment.UnitBytes) + " in the database"
+	if v.Least > 0 && v.Least < v.Duration {
+		expected = Duration(v.Least) + " to " + expected
+	}
 	if v.Basis != "" {
 		expected += " (" + v.Basis + ")"
 	}
@@ -108,6 +142,7 @@ func (v PlanView) remarks() []remark {
 	return filled(
 		remark{title: "design", lines: v.design()},
 		remark{title: "load", lines: v.load()},
+		remark{title: "rounds", lines: v.stopping()},
 		remark{title: "cores", lines: []string{placed}},
 		remark{title: "expected", lines: []string{expected}},
 		remark{title: "would cut it most", lines: cut},

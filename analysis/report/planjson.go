@@ -8,13 +8,15 @@ type planJSON struct {
 	Runner          string               `json:"runner"`
 	Hash            string               `json:"hash"`
 	Seed            uint64               `json:"seed"`
-	Rounds          int                  `json:"rounds"`
+	Rounds          int                  `json:"rounds"` // with a rule, at most
+	Stopping        *experiment.Stopping `json:"stopping,omitempty"`
 	Cells           []planCellJSON       `json:"cells"`
 	Design          []string             `json:"design"`
 	Families        []planFamilyJSON     `json:"families"`
 	Order           []planRunJSON        `json:"order"`
 	Placement       experiment.Placement `json:"placement"`
 	DurationSeconds float64              `json:"duration_seconds"`
+	LeastSeconds    float64              `json:"least_seconds,omitempty"` // if a rule is met at its first look
 	DiskBytes       int64                `json:"disk_bytes"`
 	Basis           string               `json:"basis"` // what both rest on
 	Cut             *planCutJSON         `json:"cut"`   // the change that would cut the duration most
@@ -54,6 +56,9 @@ func (v PlanView) json() planJSON {
 		Name: m.Name, Question: m.Question, Runner: m.Runner, Hash: v.Hash, Seed: m.Repeat.Seed, Rounds: m.Repeat.Rounds,
 		Cells: []planCellJSON{}, Order: []planRunJSON{}, Placement: v.Placement, DurationSeconds: v.Duration.Seconds(), DiskBytes: v.DiskBytes,
 		Warnings: append([]string{}, v.Warnings...), Design: append([]string{}, v.design()...), Families: []planFamilyJSON{}, Basis: v.Basis,
+	}
+	if m.Repeat.Until != experiment.StopFixed {
+		out.Stopping, out.LeastSeconds = &m.Repeat.Stopping, v.Least.Seconds()
 	}
 	if v.Cut != nil {
 		out.Cut = &planCutJSON{Change: v.Cut.Change, DurationSeconds: v.Cut.Duration.Seconds()}

@@ -226,8 +226,12 @@ func (f *forecast) cut(cells []experiment.Cell) (*report.Cut, error) {
 		return err
 	}
 	rounds := f.m.Repeat.Rounds
+	fewer, least := "%d rounds instead of %d", leastRounds
+	if f.m.Repeat.Until != experiment.StopFixed {
+		fewer, least = "at most %d rounds instead of %d", experiment.FirstLook
+	}
 	err = errors.Join(
-		try(fmt.Sprintf("%d rounds instead of %d", leastRounds, rounds), cells, min(rounds, leastRounds), unchanged),
+		try(fmt.Sprintf(fewer, least, rounds), cells, min(rounds, least), unchanged),
 		try("a warm-up half as long", cells, rounds, func(l *experiment.Load) { l.Warmup, l.Steady = l.Warmup/2, l.Steady/2 }),
 		try("a window half as long", cells, rounds, halfWindow),
 	)

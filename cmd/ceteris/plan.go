@@ -35,7 +35,7 @@ Nothing is started, unless --try asks for each cell to be run once.`,
 	cmd.Flags().StringVar(&o.runner, "runner", "", "docker, process or auto, instead of the matrix's choice")
 	cmd.Flags().BoolVar(&o.try, "try", false, "run each cell once, briefly, and propose the common warm-up; nothing of it is kept")
 	cmd.Flags().BoolVar(&o.share, "share-host", false, "try although another ceteris measures on this host")
-	cmd.Flags().Var(&o.rounds, "rounds", "planned rounds (default as the matrix says)")
+	cmd.Flags().Var(&o.rounds, "rounds", "planned rounds (default as the matrix says; not for one that says until)")
 	formatFlag(cmd, &o.format, report.Formats()...)
 	return cmd
 }
@@ -46,6 +46,9 @@ func (a *app) plan(ctx context.Context, o planOptions, file string) error {
 	}
 	m, err := a.load(ctx, file, o.runner, false)
 	if err != nil {
+		return err
+	}
+	if err := o.rounds.fits(m); err != nil {
 		return err
 	}
 	if o.rounds > 0 {
@@ -146,6 +149,12 @@ func (a *app) estimate(ctx context.Context, v *report.PlanView) error {
 	f := newForecast(v.Matrix, c)
 	if v.Duration, err = f.of(v.Cells, v.Matrix.Repeat.Rounds, unchanged); err != nil {
 		return err
+	}
+	v.Least = v.Duration
+	if v.Matrix.Repeat.Until != experiment.StopFixed {
+		if v.Least, err = f.of(v.Cells, experiment.FirstLook, unchanged); err != nil {
+			return err
+		}
 	}
 	v.DiskBytes, v.Basis = int64(len(v.Order))*c.bytes, c.basis()
 	v.Cut, err = f.cut(v.Cells)

@@ -22,8 +22,10 @@ func (a *app) loadAll(ctx context.Context, o runOptions, files []string) ([]*exp
 	defer a.interrupts.onFirst(cancel)()
 	matrices := make([]*experiment.Matrix, len(files))
 	err := a.each(stopping, files, func(i int) (err error) {
-		matrices[i], err = a.load(stopping, files[i], o.runner, true)
-		return err
+		if matrices[i], err = a.load(stopping, files[i], o.runner, true); err != nil {
+			return err
+		}
+		return o.rounds.fits(matrices[i])
 	})
 	if err == nil {
 		err = a.each(stopping, files, func(i int) error { return a.fits(stopping, matrices[i], o.acceptShared) })

@@ -22,9 +22,10 @@ type progress struct {
 	bars   *mpb.Progress
 	bar    *mpb.Bar // nil: lines instead, or no run has begun
 
-	mu  sync.Mutex // the bar is drawn by a goroutine of its own
-	now string     // what runs
-	end time.Time  // when all is expected to be done; zero: not known yet
+	mu   sync.Mutex // the bar is drawn by a goroutine of its own
+	now  string     // what runs
+	most string     // before what is left: it is a bound
+	end  time.Time  // when all is expected to be done; zero: not known yet
 }
 
 func newProgress(screen *screen, metric string) *progress {
@@ -56,8 +57,14 @@ func (p *progress) on(e conduct.Event) {
 			if e.Stage != experiment.MainStage && e.Stage != "" {
 				stage = " of stage " + report.Plain(e.Stage)
 			}
-			p.say("round %d of %d%s is done", e.Round, e.Rounds, stage)
+			p.say("round %d of %s%s is done", e.Round, ofRounds(e), stage)
 		}
+	case conduct.EventEnough:
+		stage := ""
+		if e.Stage != experiment.MainStage && e.Stage != "" {
+			stage = " of stage " + report.Plain(e.Stage)
+		}
+		p.say("%d rounds%s of %s are enough: the rule is met", e.Round, stage, ofRounds(e))
 	case conduct.EventSnapshot:
 		if !e.Restored {
 			p.say("the volumes of %s are prepared, and kept for the runs to come", report.Plain(e.Service))
@@ -67,6 +74,14 @@ func (p *progress) on(e conduct.Event) {
 	case conduct.EventEngineBack:
 		p.say("the engine is back after %s", report.Duration(e.Waited))
 	}
+}
+
+// ofRounds is how many there are to be.
+func ofRounds(e conduct.Event) string {
+	if e.AtMost {
+		return fmt.Sprintf("at most %d", e.Rounds)
+	}
+	return fmt.Sprint(e.Rounds)
 }
 
 func (p *progress) say(format string, a ...any) {
@@ -90,9 +105,13 @@ func (p *progress) update(e conduct.Event) {
 		return
 	}
 	p.mu.Lock()
-	p.now, p.end = fmt.Sprintf("round %d of %d, %s", e.Round, e.Rounds, nameOf(e.Cell)), time.Time{}
+	p.now, p.end = fmt.Sprintf("round %d of %s, %s", e.Round, ofRounds(e), nameOf(e.Cell)), time.Time{}
 	if e.ETA > 0 {
 		p.end = time.Now().Add(e.ETA)
+	}
+	p.most = ""
+	if e.AtMost {
+		p.most = "at most "
 	}
 	p.mu.Unlock()
 	p.bar.SetCurrent(int64(e.Done))
@@ -105,7 +124,7 @@ func (p *progress) foot() string {
 	if p.end.IsZero() {
 		return "  " + p.now
 	}
-	return fmt.Sprintf("  %v left  %s", max(time.Until(p.end), 0).Round(time.Second), p.now)
+	return fmt.Sprintf("  %s%v left  %s", p.most, max(time.Until(p.end), 0).Round(time.Second), p.now)
 }
 
 func (p *progress) ended(e conduct.Event) {
@@ -122,7 +141,11 @@ func (p *progress) ended(e conduct.Event) {
 	case p.bar != nil && e.Run.State == experiment.StateOK:
 		return
 	case p.bar == nil && e.ETA > 0:
-		line += fmt.Sprintf(", about %v left", e.ETA.Round(time.Second))
+		about := "about"
+		if e.AtMost {
+			about = "at most"
+		}
+		line += fmt.Sprintf(", %s %v left", about, e.ETA.Round(time.Second))
 	}
 	fmt.Fprintln(p.screen, report.Plain(line))
 }

@@ -143,7 +143,7 @@ func (t *trial) conduct(ctx context.Context, m *experiment.Matrix, file string) 
 // brieflyOf is the matrix with one round of short runs, without control.
 func brieflyOf(m *experiment.Matrix) *experiment.Matrix {
 	out := *m
-	out.Control, out.Repeat.Rounds = false, 1
+	out.Control, out.Repeat = false, experiment.RepeatPlan{Rounds: 1, Seed: m.Repeat.Seed}
 	return withLoads(&out, func(l experiment.LoadSpec) experiment.LoadSpec {
 		l.Ramp = experiment.Literal("0s")
 		l.Warmup = experiment.WarmupSpec{For: shorter(l.Warmup.For, trialWarmup)}
@@ -164,7 +164,7 @@ func brieflyOf(m *experiment.Matrix) *experiment.Matrix {
 // warm-up and for a long window.
 func baselineFor(m *experiment.Matrix, window time.Duration) *experiment.Matrix {
 	out := *m
-	out.Control, out.Repeat.Rounds = false, 1
+	out.Control, out.Repeat = false, experiment.RepeatPlan{Rounds: 1, Seed: m.Repeat.Seed}
 	out.Design = experiment.Design{Kind: experiment.ChosenCells, Across: m.Design.Across}
 	if len(m.Design.Stages) > 0 {
 		out.Design.Stages = m.Design.Stages[:1]
