@@ -38,7 +38,7 @@ type runOptions struct {
 }
 
 func (o *runOptions) addFlags(fs *pflag.FlagSet) {
-	fs.Var(&o.rounds, "rounds", "planned rounds; more than before extends the sweep (default as the matrix says)")
+	fs.Var(&o.rounds, "rounds", "planned rounds; more than before extends the sweep (default as the matrix says; not for one that says until)")
 	fs.BoolVar(&o.fresh, "new", false, "start another sweep of the same matrix instead of continuing the newest")
 	fs.BoolVar(&o.peel, "peel", false, "peel off what masks: adopt the best level of the factor that matters most, sweep again, until nothing matters")
 	fs.IntVar(&o.peelStages, "peel-stages", defaultPeelStages, "stages of --peel at most, each a sweep of its own")
