@@ -42,6 +42,41 @@ func sampleSweep(cells, rounds int, metrics []string, seed uint64) experiment.Sw
 	return s
 }
 
+// designedSweep makes a complete sweep in which everything that the analysis looks for is
+// there to be looked at: two factors with 7 numeric levels each and all their
+// combinations, a control, two stages and two conditions, 200 cells together.
+func designedSweep(rounds int, metrics []string) experiment.Sweep {
+	levels := func(texts ...string) (out []experiment.Level) {
+		for _, t := range texts {
+			out = append(out, experiment.Level{Text: t})
+		}
+		return out
+	}
+	numbers := levels("1", "2", "4", "8", "16", "32", "64")
+	m := experiment.Matrix{
+		Control: true,
+		Factors: []experiment.Factor{{Name: "pool", Levels: numbers}, {Name: "threads", Levels: numbers}, {Name: "users", Levels: levels("60", "1000")}},
+		Design: experiment.Design{
+			Across: []string{"users"}, Interactions: [][]string{{"pool", "threads"}},
+			Stages: []experiment.Stage{{Name: "found"}, {Name: "tuned", Baseline: []experiment.Setting{{Factor: "pool", Level: "64"}}}},
+		},
+	}
+	s := experiment.Sweep{Rounds: rounds, Settings: defaults(), Across: m.Design.Across, Factors: m.Factors, Cells: m.Cells()}
+	rng := rand.New(rand.NewPCG(1, 3))
+	for round := 1; round <= rounds; round++ {
+		level := 0.08 * rng.NormFloat64()
+		for i, c := range s.Cells {
+			r := experiment.RunRecord{Run: experiment.Run{ID: int64(len(s.Runs) + 1), Seq: len(s.Runs) + 1, Cell: c.Key, Round: round, State: experiment.StateOK}}
+			for _, m := range metrics {
+				v := 1000 * math.Exp(level+0.01*float64(i%7)+0.02*rng.NormFloat64())
+				r.Observations = append(r.Observations, experiment.Observation{Metric: m, Phase: experiment.PhaseMeasure, Value: v})
+			}
+			s.Runs = append(s.Runs, r)
+		}
+	}
+	return s
+}
+
 func defaults() experiment.Settings {
 	return experiment.Settings{
 		Metric: experiment.DefaultMetric, Confidence: experiment.DefaultConfidence,
@@ -57,11 +92,11 @@ func thirtyMetrics() []string {
 	return out
 }
 
-// BenchmarkAnalyse judges a sweep of a day and sweeps of a night, under both methods.
+// BenchmarkAnalyse judges small and large sweeps, by either method.
 func BenchmarkAnalyse(b *testing.B) {
-	for _, size := range []struct{ cells, rounds int }{{12, 5}, {12, 10}, {200, 9}, {200, 20}} {
-		b.Run(fmt.Sprintf("cells=%d/rounds=%d/metrics=30", size.cells, size.rounds), func(b *testing.B) {
-			s := sampleSweep(size.cells, size.rounds, thirtyMetrics(), 1)
+	analyse := func(b *testing.B, name string, s experiment.Sweep) {
+		b.Helper()
+		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := New().Analyse(s, s.Settings); err != nil {
@@ -70,4 +105,9 @@ func BenchmarkAnalyse(b *testing.B) {
 			}
 		})
 	}
+	for _, size := range []struct{ cells, rounds int }{{12, 5}, {12, 10}, {200, 9}, {200, 20}} {
+		analyse(b, fmt.Sprintf("cells=%d/rounds=%d/metrics=30", size.cells, size.rounds), sampleSweep(size.cells, size.rounds, thirtyMetrics(), 1))
+	}
+	metrics := append(thirtyMetrics()[:28], "latency_p50", "latency_p99")
+	analyse(b, "designed/cells=200/rounds=20/metrics=30", designedSweep(20, metrics))
 }

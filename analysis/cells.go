@@ -25,7 +25,10 @@ func (c *cellRuns) sample(m experiment.Metric, paired bool, errorRate float64) S
 		if paired {
 			s.Rounds = append(s.Rounds, r.round)
 		}
-		if requests, known := r.requestsBehind(m.Name); m.Q > 0 && known && requests < fewestRequests(m.Q) {
+		if m.Q == 0 {
+			continue
+		}
+		if requests, known := r.requestsBehind(m.Name); known && requests < fewestRequests(m.Q) {
 			s.Unfit = "too few requests"
 		}
 	}
