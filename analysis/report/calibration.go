@@ -21,14 +21,20 @@ func Calibration(w io.Writer, c experiment.Calibration, m experiment.Metric, f F
 		for _, line := range r.lines() {
 			b.WriteString(wrap(Plain(line), o.width(), "  ") + "\n")
 		}
-		b.WriteString("\n" + r.table().text())
+		if len(r.Shows) > 0 {
+			b.WriteString("\n" + r.table().text())
+		}
 		return write(w, b.String())
 	case Markdown:
 		lines := r.lines()
 		for i := range lines {
 			lines[i] = markdown(lines[i])
 		}
-		return write(w, "## "+strings.Join(lines, "\n\n")+"\n\n"+r.table().markdown())
+		text := "## " + strings.Join(lines, "\n\n") + "\n"
+		if len(r.Shows) > 0 {
+			text += "\n" + r.table().markdown()
+		}
+		return write(w, text)
 	case CSV:
 		return r.csv(w)
 	case JSON:
