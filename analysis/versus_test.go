@@ -136,7 +136,7 @@ func setIn(s experiment.Sweep, factors ...string) experiment.Sweep {
 			name = factors[0]
 		}
 		s.Cells[i].Settings = nil
-		for _, one := range strings.Split(name, ",") {
+		for one := range strings.SplitSeq(name, ",") {
 			f, l, _ := strings.Cut(one, "=")
 			s.Cells[i].Settings = append(s.Cells[i].Settings, experiment.Setting{Factor: f, Level: l})
 		}

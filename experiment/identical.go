@@ -3,6 +3,7 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -47,7 +48,7 @@ func (m *Matrix) Identical(copies int) (*Matrix, error) {
 			out.Design.Cells = append(out.Design.Cells, Selection{Settings: []Setting{{Factor: CopyFactor, Level: text}}})
 		}
 	}
-	out.Factors = append(m.Factors[:len(m.Factors):len(m.Factors)], number)
+	out.Factors = append(slices.Clip(m.Factors), number)
 	out.Repeat.Stopping = Stopping{}
 	out.Judge.Objectives, out.Judge.Without, out.Judge.AcceptRounds = nil, nil, false
 	return &out, nil
