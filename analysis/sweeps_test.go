@@ -23,7 +23,7 @@ type sweepCase struct {
 		Control        *string
 		Confidence     float64
 		MinEffect      float64 `json:"min_effect"`
-		HigherIsBetter bool    `json:"higher_is_better"`
+		HigherIsBetter *bool   `json:"higher_is_better"` // nil: neither is better
 		Unit           string
 		Imported       bool
 	}
@@ -35,6 +35,7 @@ type sweepCase struct {
 	ResidualDF int      `json:"residual_df"`
 	ResidualSD float64  `json:"residual_sd"`
 	Noisy      []string `json:"noisy_cells"`
+	Notes      []string // of round-without-baseline, noisy-cell and control-differs; nil: not given
 }
 
 type sweepRow struct {
@@ -70,19 +71,22 @@ func TestReferenceSweeps(t *testing.T) {
 				}
 				finite(t, got)
 				checkRows(t, want, got)
-				checkNoisy(t, want, got)
+				checkNotes(t, want, got)
 				checkFamily(t, want, s)
 			})
 		}
 	}
 }
 
-// readSweep builds the sweep of a runs.csv. The metric is one with the case's
-// direction.
+// readSweep builds the sweep of a runs.csv. The metric is a rate with the case's
+// direction, or a tail quantile.
 func readSweep(t *testing.T, file string, c sweepCase) (experiment.Sweep, experiment.Settings) {
 	t.Helper()
 	set := experiment.Settings{Metric: "throughput", Confidence: c.Settings.Confidence, MinimumEffect: c.Settings.MinEffect, ErrorRate: 0.01}
-	if !c.Settings.HigherIsBetter {
+	switch better := c.Settings.HigherIsBetter; {
+	case better == nil:
+		set.Metric = "offered"
+	case !*better:
 		set.Metric = "latency_p99"
 	}
 	f, err := os.Open(file)
@@ -162,6 +166,9 @@ func checkRows(t *testing.T, want sweepCase, got experiment.Results) {
 		slices.Sort(row.Flags)
 		slices.Sort(w.Flags)
 		w.Flags = append([]string(nil), w.Flags...)
+		if w.Reason == "" && w.Verdict != string(experiment.VerdictNotTested) {
+			row.Reason = "" // of fails and invalid: prose
+		}
 		agree := cmp.Comparer(want.Tolerance.agree)
 		if diff := cmp.Diff(row, w, agree); diff != "" {
 			t.Errorf("%s (got -, want +):\n%s", w.Cell, diff)
@@ -169,10 +176,14 @@ func checkRows(t *testing.T, want sweepCase, got experiment.Results) {
 	}
 }
 
-func checkNoisy(t *testing.T, want sweepCase, got experiment.Results) {
+// checkNotes wants the notes that a case names, and flags on noisy cells.
+func checkNotes(t *testing.T, want sweepCase, got experiment.Results) {
 	t.Helper()
-	noisy, flagged := []string{}, []string{}
+	noisy, flagged, notes := []string{}, []string{}, []string{}
 	for _, n := range got.Notes {
+		if slices.Contains([]string{NoteWithoutBaseline, NoteNoisyCell, NoteControlDiffers}, n.Code) {
+			notes = append(notes, n.Code)
+		}
 		if n.Code == NoteNoisyCell {
 			noisy = append(noisy, string(n.Cell))
 		}
@@ -184,6 +195,11 @@ func checkNoisy(t *testing.T, want sweepCase, got experiment.Results) {
 	}
 	if want.Noisy == nil {
 		want.Noisy = []string{}
+	}
+	slices.Sort(notes)
+	slices.Sort(want.Notes)
+	if diff := cmp.Diff(notes, want.Notes); want.Notes != nil && diff != "" {
+		t.Errorf("notes (got -, want +):\n%s", diff)
 	}
 	if diff := cmp.Diff(noisy, want.Noisy); diff != "" {
 		t.Errorf("noisy cells noted (got -, want +):\n%s", diff)
