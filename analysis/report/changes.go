@@ -60,16 +60,17 @@ func (r Report) earlier(c experiment.Change) experiment.Cell {
 			return cell
 		}
 	}
-	return experiment.Cell{Stage: fmt.Sprintf("of sweep %d", c.FromSweep)}
+	return experiment.Cell{}
 }
 
 // rank sorts by how much is shown.
 func (c change) rank() int {
-	switch {
-	case c.Material == experiment.MaterialProven:
+	switch c.Material {
+	case experiment.MaterialProven:
 		return 0
-	case c.Material == experiment.MaterialLikely:
+	case experiment.MaterialLikely:
 		return 1
+	case experiment.MaterialUnproven:
 	}
 	order := []experiment.Verdict{
 		experiment.VerdictHigher, experiment.VerdictLower, experiment.VerdictInconclusive, experiment.VerdictEquivalent,
@@ -118,8 +119,14 @@ func (c change) places() (from, to string) {
 		return "alone", c.beside()
 	case experiment.ChangeCondition:
 		return Plain(c.from.Condition), Plain(c.cell.Condition)
+	case experiment.ChangeStage:
+		from = c.from.Stage
+		if c.FromSweep != 0 {
+			from = strings.TrimPrefix(fmt.Sprintf("%s (sweep %d)", from, c.FromSweep), " ")
+		}
+		return Plain(from), Plain(c.cell.Stage)
 	default:
-		return Plain(c.from.Stage), Plain(c.cell.Stage)
+		return missing, missing
 	}
 }
 
@@ -153,10 +160,31 @@ func (r Report) changeParts(color bool) []part {
 			if more := len(rows) - maxRows; more > 0 {
 				s.lines = []string{r.moreIn(more, k.view)}
 			}
+			s.lines = append(s.lines, r.untested(rows)...)
 			all = append(all, s)
 		}
 	}
 	return all
+}
+
+// untested gives the reasons why changes have no verdict, each with its effects.
+func (r Report) untested(rows []change) []string {
+	var order []string
+	by := map[string][]string{}
+	for _, c := range rows {
+		if c.Verdict != experiment.VerdictNotTested || c.Reason == "" {
+			continue
+		}
+		if by[c.Reason] == nil {
+			order = append(order, c.Reason)
+		}
+		by[c.Reason] = append(by[c.Reason], r.named(c))
+	}
+	lines := make([]string, len(order))
+	for i, reason := range order {
+		lines[i] = "not tested: " + some(by[reason]) + ": " + inWords(reason)
+	}
+	return lines
 }
 
 // moreIn says where the rows are that a table leaves out.
@@ -164,17 +192,19 @@ func (r Report) moreIn(n int, view string) string {
 	return fmt.Sprintf("and %d more: ceteris sql 'SELECT * FROM %s WHERE sweep = %d'", n, view, r.Sweep.ID)
 }
 
-// changeGrid has the places as the titles of its columns where all rows share them.
+// changeGrid has the places as the titles of its columns where all rows share them and
+// they are short enough.
 func (r Report) changeGrid(rows []change, color bool) *grid {
+	const longest = 16
 	from, to := rows[0].places()
-	same := !slices.ContainsFunc(rows, func(c change) bool { f, t := c.places(); return f != from || t != to })
-	g := &grid{columns: []column{{title: "effect of", label: true}}}
+	same := max(len([]rune(from)), len([]rune(to))) <= longest && !slices.ContainsFunc(rows, func(c change) bool { f, t := c.places(); return f != from || t != to })
+	g := &grid{namesFirst: true, columns: []column{{title: "effect of", label: true}}}
 	if rows[0].Kind == experiment.ChangeInteraction {
-		g.columns = append(g.columns, column{title: "beside", label: true}, column{title: "alone"}, column{title: "beside it"})
+		g.columns = append(g.columns, column{title: "beside", label: true}, column{title: "alone", spare: 2}, column{title: "beside it", spare: 1})
 	} else if same {
-		g.columns = append(g.columns, column{title: from}, column{title: to})
+		g.columns = append(g.columns, column{title: from, spare: 2}, column{title: to, spare: 1})
 	} else {
-		g.columns = append(g.columns, column{title: "from", label: true}, column{title: "to", label: true}, column{title: "before"}, column{title: "after"})
+		g.columns = append(g.columns, column{title: "from", label: true}, column{title: "to", label: true}, column{title: "before", spare: 2}, column{title: "after", spare: 1})
 	}
 	g.columns = append(g.columns, column{title: "change"}, column{title: "verdict"})
 	for _, c := range rows {
@@ -182,9 +212,9 @@ func (r Report) changeGrid(rows []change, color bool) *grid {
 		f, t := c.places()
 		switch {
 		case c.Kind == experiment.ChangeInteraction:
-			line = append(line, t)
+			line = append(line, short(t))
 		case !same:
-			line = append(line, f, t)
+			line = append(line, short(f), short(t))
 		}
 		g.rows = append(g.rows, append(line, r.scaled(c, c.Before, nil, nil), r.scaled(c, c.After, nil, nil),
 			r.scaled(c, c.Estimate, c.Low, c.High), c.verdict(color)))

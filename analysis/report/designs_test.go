@@ -258,7 +258,9 @@ func TestStatusOfStagesGolden(t *testing.T) {
 // the verdicts rest on.
 func TestNarrowTablesKeepTheirNumbers(t *testing.T) {
 	intervals := regexp.MustCompile(`[0-9.]+x?(?: k/s)? \[[0-9.]+, [0-9.]+\]`)
-	for name, r := range designs() {
+	all := designs()
+	all["concluded"] = concluded()
+	for name, r := range all {
 		for _, c := range r.Sweep.Cells {
 			for j := range c.Off {
 				c.Off[j].Factor = "a_setting_with_a_very_long_name_indeed_" + c.Off[j].Factor

@@ -19,23 +19,23 @@ func writeJSON(w io.Writer, v any) error {
 // The names in these types are stable: programs read them.
 
 type comparisonJSON struct {
-	Sweep           sweepJSON        `json:"sweep"`
-	Labels          []string         `json:"labels"`   // what must be known before the numbers are read
-	Settings        settingsJSON     `json:"settings"` // in force
-	Declared        settingsJSON     `json:"declared_settings"`
-	SettingsHash    string           `json:"settings_hash"`
-	AnalysisVersion string           `json:"analysis_version"`
-	Stop            *stopJSON        `json:"stop"` // null: the number of rounds is fixed
-	Summary         []string         `json:"summary"`
-	Cells           []cellJSON       `json:"cells"` // ladders as a whole too
-	Changes         []changeJSON     `json:"changes"`
-	Responses       []responseJSON   `json:"responses"`
-	Ladders         []ladderJSON     `json:"ladders"`
-	GeneratorCPU    *useJSON         `json:"generator_cpu"`
+	Sweep           sweepJSON       `json:"sweep"`
+	Labels          []string        `json:"labels"`   // what must be known before the numbers are read
+	Settings        settingsJSON    `json:"settings"` // in force
+	Declared        settingsJSON    `json:"declared_settings"`
+	SettingsHash    string          `json:"settings_hash"`
+	AnalysisVersion string          `json:"analysis_version"`
+	Stop            *stopJSON       `json:"stop"` // null: the number of rounds is fixed
+	Summary         []string        `json:"summary"`
+	Cells           []cellJSON      `json:"cells"` // ladders as a whole too
+	Changes         []changeJSON    `json:"changes"`
+	Responses       []responseJSON  `json:"responses"`
+	Ladders         []ladderJSON    `json:"ladders"`
+	GeneratorCPU    *useJSON        `json:"generator_cpu"`
 	Calibration     *calibratedJSON `json:"calibration"`
-	AAHistory       aaJSON           `json:"aa_history"`
-	Findings        []findingJSON    `json:"findings"`
-	ExcludedRuns    []runJSON        `json:"excluded_runs"`
+	AAHistory       aaJSON          `json:"aa_history"`
+	Findings        []findingJSON   `json:"findings"`
+	ExcludedRuns    []runJSON       `json:"excluded_runs"`
 }
 
 type sweepJSON struct {

@@ -28,7 +28,7 @@ type SweepLine struct {
 // List writes sweeps, in the order given.
 func List(w io.Writer, sweeps []SweepLine, f Format, o Options) error {
 	if f == CSV || f == JSON {
-		return Rows(w, []string{"id", "name", "hash", "runner", "rounds_done", "rounds", "runs", "state", "began", "eta_seconds", "cells", "stages", "conditions", "stopped_by_hand"}, listRows(sweeps), f)
+		return Rows(w, []string{"id", "name", "hash", "runner", "rounds_done", "rounds", "runs", "state", "stopped_by_hand", "began", "eta_seconds", "cells", "stages", "conditions"}, listRows(sweeps), f)
 	}
 	g := &grid{columns: []column{
 		{title: "id", right: true},
@@ -86,7 +86,7 @@ func (s SweepLine) cells() string {
 func listRows(sweeps []SweepLine) func(yield func([]any, error) bool) {
 	rows := make([][]any, len(sweeps))
 	for i, s := range sweeps {
-		rows[i] = []any{s.ID, s.Name, s.Hash, s.Runner, s.RoundsDone, s.Rounds, s.Runs, s.State, moment(s.Began), seconds(s.ETA), s.Cells, max(s.Stages, 1), max(s.Conditions, 1), s.halted()}
+		rows[i] = []any{s.ID, s.Name, s.Hash, s.Runner, s.RoundsDone, s.Rounds, s.Runs, s.State, s.halted(), moment(s.Began), seconds(s.ETA), s.Cells, max(s.Stages, 1), max(s.Conditions, 1)}
 	}
 	return each(rows)
 }

@@ -127,6 +127,8 @@ func (r Report) degrees() []string {
 	} {
 		if slices.ContainsFunc(r.Results.Comparisons, func(c experiment.Comparison) bool {
 			return c.Metric == r.primary() && c.Material == d.material
+		}) || slices.ContainsFunc(r.Results.Changes, func(c experiment.Change) bool {
+			return c.Metric == r.primary() && c.Material == d.material
 		}) {
 			parts = append(parts, string(d.material)+" = "+d.help)
 		}

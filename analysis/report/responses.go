@@ -44,7 +44,11 @@ func (r Report) responseParts() []part {
 		if x.Metric == all[0].Metric && (i == 0 || len(g.rows)+len(x.Levels) <= maxRows) {
 			name := r.axis(x)
 			for _, l := range x.Levels {
-				g.rows = append(g.rows, []string{name, short(Plain(l.Text)), fmt.Sprint(l.N), value(l.Mean, own), value(l.Fit, own)})
+				mean, fit := missing, missing
+				if l.N > 0 {
+					mean, fit = value(l.Mean, own), value(l.Fit, own)
+				}
+				g.rows = append(g.rows, []string{name, short(Plain(l.Text)), fmt.Sprint(l.N), mean, fit})
 				name = ""
 			}
 		}
@@ -108,6 +112,7 @@ func trendText(x experiment.Response) string {
 		return string(x.Trend) + test
 	case experiment.TrendNone:
 		return "no trend shown" + test
+	case experiment.TrendUntest:
 	}
 	if x.Reason == string(experiment.VerdictPending) {
 		return "trend pending (" + strings.TrimPrefix(x.State, "interim: ") + ")"

@@ -188,7 +188,11 @@ func (r Report) changesJSON() []changeJSON {
 	return out
 }
 
+// placeOf gives nothing of a cell that is not known.
 func placeOf(c experiment.Cell) placeJSON {
+	if c.Key == "" {
+		return placeJSON{}
+	}
 	return placeJSON{Stage: c.Stage, Condition: c.Condition, Label: c.Label()}
 }
 

@@ -42,6 +42,7 @@ func nils() report.Report {
 func TestEveryFormatKeepsItsForm(t *testing.T) {
 	for name, r := range map[string]report.Report{
 		"empty": {}, "bare": bare(), "nils": nils(), "sample": sample(), "interim": interim(), "conditions": conditions(), "hostile": hostile(),
+		"concluded": concluded(), "hostile conclusions": hostileConclusions(), "accepted": accepted(), "ended": ended("drained"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			checkText(t, render(t, comparison(r, report.Text)))

@@ -9,8 +9,9 @@ import (
 
 // grid is a table for people.
 type grid struct {
-	columns []column
-	rows    [][]string
+	columns    []column
+	rows       [][]string
+	namesFirst bool // for want of width, names are shortened before a column is left out
 }
 
 type column struct {
@@ -28,6 +29,9 @@ const shortest = 12
 // fit leaves out columns until the table is no wider than width, and names them. If
 // that is not enough it shortens names.
 func (g *grid) fit(width int) (left []string) {
+	if g.namesFirst {
+		g.shorten(g.width() - width)
+	}
 	for g.width() > width {
 		worst := -1
 		for i, c := range g.columns {
