@@ -64,7 +64,7 @@ type family struct {
 type arranged struct {
 	families []*family
 	units    map[string]experiment.Unit // of every metric seen in a measured window
-	zero     map[string]bool            // metrics of which a counting run has a value that is zero or negative
+	zero     map[string]bool            // metrics of which a counting run of a cell that is compared has a value that is zero or negative
 	done     int                        // rounds, of the stage that has fewest
 }
 
@@ -98,16 +98,27 @@ func arrange(s experiment.Sweep) (arranged, error) {
 		out.families = append(out.families, st.families()...)
 		for _, c := range st.cells {
 			c.silent = len(c.counting) > 0 && !slices.ContainsFunc(c.counting, countingRun.succeeds)
-			for _, r := range c.counting {
-				for metric, v := range r.values {
-					if v <= 0 {
-						out.zero[metric] = true
-					}
-				}
+		}
+	}
+	for _, f := range out.families {
+		for _, c := range f.cells {
+			if !f.silenced(c) { // it fails, and is not compared
+				c.findZero(out.zero)
 			}
 		}
 	}
 	return out, nil
+}
+
+// findZero marks the metrics of which a counting run has no positive value.
+func (c *cellRuns) findZero(zero map[string]bool) {
+	for _, r := range c.counting {
+		for metric, v := range r.values {
+			if v <= 0 {
+				zero[metric] = true
+			}
+		}
+	}
 }
 
 // succeeds reports whether a request succeeded in the measured window, or one of its

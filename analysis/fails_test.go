@@ -21,6 +21,11 @@ func answering(t *testing.T, throughput map[string][]float64) experiment.Results
 		seen[r.Cell]++
 		add(r, "app.cpu", noise(i, r.Round))
 		if r.Observations[0].Value > 0 {
+			add(r, "db.cpu", noise(i, r.Round))
+		} else {
+			add(r, "db.cpu", 0)
+		}
+		if r.Observations[0].Value > 0 {
 			add(r, "latency_p50", noise(i, r.Round))
 		}
 	}
@@ -41,7 +46,7 @@ func TestNoRequestSucceeds(t *testing.T) {
 				"a throughput": "a n=4 fails (" + why + ")", "a app.cpu": "a n=4 fails (" + why + ") FewRounds",
 				"a latency_p50": "a n=0 fails (" + why + ")", "a slo:latency_p50": "a n=0 fails (" + why + ")",
 				"b throughput": "b n=4 pooled+own equivalent FewRounds", "b app.cpu": "b n=4 pooled+own equivalent FewRounds",
-				"b slo:latency_p50": "b n=4 meets FewRounds",
+				"b slo:latency_p50": "b n=4 meets FewRounds", "b db.cpu": "b n=4 pooled+own equivalent FewRounds",
 			},
 		},
 		"but once": {
@@ -49,6 +54,7 @@ func TestNoRequestSucceeds(t *testing.T) {
 			map[string]string{
 				"a throughput": "a n=4 not-tested (ErrNonPositive)", "a app.cpu": "a n=4 pooled+own equivalent FewRounds",
 				"b throughput": "b n=4 pooled+own equivalent FewRounds", "a slo:latency_p50": "a n=1 not-tested (n < 3)",
+				"b db.cpu": "b n=4 own inconclusive FewRounds", // by its unit
 			},
 		},
 		"nor in the baseline": {

@@ -49,8 +49,9 @@ type Metric struct {
 	Scale  Scale
 	// MayBeZero marks a metric with the ratio scale that is positive where something
 	// happens, and of which zero is no failure. In a sweep with a counting run where it is
-	// zero or negative it has the difference scale, in all cells alike. Of one that is not
-	// marked, as throughput, such a value has no logarithm and is not tested.
+	// zero or negative it has the difference scale, in all cells alike; a cell in which no
+	// request succeeds does not decide that. Of a metric that is not marked, as throughput,
+	// such a value has no logarithm and is not tested.
 	MayBeZero bool
 	OnLogs    bool    // the interval of a cell is made on logs (latency quantiles)
 	Q         float64 // the quantile, 0 if it is none; a run needs 10/(1-Q) requests for it
