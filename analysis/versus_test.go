@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -322,5 +323,30 @@ func TestLaddersOfTwoSweeps(t *testing.T) {
 	}
 	if n != len(now.Ladders) {
 		t.Errorf("%d rows of %d ladders", n, len(now.Ladders))
+	}
+}
+
+// Among sweeps without any difference one in twenty claims one, in any of its cells: the
+// intervals hold together. With 2000 pairs of sweeps the standard error is 0.5 points.
+func TestFamilyErrorOfTwoSweeps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 5))
+	noisy := func() experiment.Sweep {
+		s := sweepOf(5, "base ooooo", "x ooooo", "y ooooo", "z ooooo")
+		for i := range s.Runs {
+			s.Runs[i].Observations[0].Value = 1000 * math.Exp(0.05*rng.NormFloat64())
+		}
+		return s
+	}
+	const sweeps = 2000
+	claims := 0
+	for range sweeps {
+		if slices.ContainsFunc(versusOf(t, noisy(), noisy()).Rows, func(r VersusRow) bool {
+			return r.Verdict == experiment.VerdictBetter || r.Verdict == experiment.VerdictWorse
+		}) {
+			claims++
+		}
+	}
+	if rate := float64(claims) / sweeps; math.Abs(rate-0.045) > 3*0.005 { // Welch's t is a little below 5% at n = 5
+		t.Errorf("%.1f%% of sweeps claim a difference", 100*rate)
 	}
 }

@@ -120,7 +120,7 @@ func (a *app) analyse(ctx context.Context, o analyseOptions, args []string) erro
 	if err := store.ReplaceResults(ctx, id, results); err != nil {
 		return err
 	}
-	a.log.Info("judged again", "sweep", id, "settings", results.SettingsHash, "command", a.invocation("", false).Command)
+	a.log.Info("judged again", "sweep", id, "settings", results.SettingsHash)
 	rep, err := storedReport(ctx, store, id)
 	if err != nil {
 		return err
