@@ -147,7 +147,7 @@ func TestStoppedByHandInEveryFormat(t *testing.T) {
 		state string // in csv
 		hand  bool
 	}{
-		"drained":  {ended("drained"), "interim: 3 of 5, stopped by hand (drained)", true},
+		"drained":  {ended("drained"), "interim: 3 of 5, stopped by hand: drained", true},
 		"running":  {ended(""), "interim: 3 of 5", false},
 		"accepted": {accepted(), "stopped: 3 of 5", true},
 	} {
@@ -178,7 +178,7 @@ func TestListAndStatusOfASweepStoppedByHand(t *testing.T) {
 	list := string(render(t, func(b *bytes.Buffer) error {
 		return report.List(b, []report.SweepLine{line}, report.Text, report.Options{})
 	}))
-	if !strings.Contains(list, "  stopped by hand (drained)  ") {
+	if !strings.Contains(list, "  stopped by hand: drained  ") {
 		t.Errorf("list:\n%s", list)
 	}
 	line.RoundsDone = 5
@@ -192,7 +192,7 @@ func TestListAndStatusOfASweepStoppedByHand(t *testing.T) {
 	v.Line.RoundsDone, v.Line.Rounds = 7, 30
 	v.Sweep.Stopping = experiment.Stopping{Until: experiment.StopPrecise, AtMost: 30}
 	got := string(render(t, func(b *bytes.Buffer) error { return report.Status(b, v, report.Text) }))
-	want := `coupon-lookup: sweep 3 (1a2b3c4d5e6f), runner process, stopped by hand (drained)
+	want := `coupon-lookup: sweep 3 (1a2b3c4d5e6f), runner process, stopped by hand: drained
 7 of at most 30 rounds done, 0 of at most 210 runs count
 stopped by hand after 7 of at most 30 rounds: run it again to go on
 `

@@ -28,7 +28,7 @@ func byHand(outcome string) bool {
 // stoppedState is how lists call the state of a sweep.
 func stoppedState(state string) string {
 	if byHand(state) {
-		return "stopped by hand (" + state + ")"
+		return "stopped by hand: " + state
 	}
 	return state
 }
