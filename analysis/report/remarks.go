@@ -210,7 +210,7 @@ func inWords(reason string) string {
 	words := map[string]string{
 		"ErrNoData":                         "no run has a value",
 		"ErrNotFinite":                      "a run's value is no finite number",
-		"ErrNonPositive":                    "a run's value is zero, which gives no ratio",
+		"ErrNonPositive":                    "a run's value is zero or negative, which gives no ratio",
 		"n < 3":                             "fewer than 3 rounds to compare",
 		"errors":                            "too many requests failed",
 		string(experiment.FlagAllTied):      "all values are one number",

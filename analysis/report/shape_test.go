@@ -326,7 +326,7 @@ func TestRemarks(t *testing.T) {
 	}{
 		"a code has words": {
 			func(r *report.Report) { r.Results.Comparisons[4].Reason = "ErrNonPositive" },
-			"\n  threads=4: not-tested, a run's value is zero, which gives no ratio (ErrNonPositive)\n", "",
+			"\n  threads=4: not-tested, a run's value is zero or negative, which gives no ratio (ErrNonPositive)\n", "",
 		},
 		"words stay as they are": {
 			func(r *report.Report) { r.Results.Comparisons[4].Reason = "too few requests" },

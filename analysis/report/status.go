@@ -44,7 +44,7 @@ func Status(w io.Writer, v StatusView, f Format) error {
 func (v StatusView) head(r Report) []string {
 	l := v.Line
 	total := fmt.Sprint(len(v.Sweep.Cells) * l.Rounds)
-	if v.Sweep.Stopping.Until != experiment.StopFixed {
+	if r.open() {
 		total = "at most " + total
 	}
 	second := fmt.Sprintf("%s rounds done, %d of %s runs count", r.of(l.RoundsDone), l.Runs, total)

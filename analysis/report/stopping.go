@@ -79,12 +79,19 @@ func (r Report) of(done int) string {
 	return fmt.Sprintf("%d of %s", done, r.plannedText())
 }
 
-// plannedText is the number of rounds that are planned, or that there may be.
+// plannedText is the number of rounds that are planned, or that there may be: a rule that
+// is met has made them fewer.
 func (r Report) plannedText() string {
-	if r.Sweep.Stopping.Until != experiment.StopFixed && !r.Results.Stop.Met {
+	if r.open() {
 		return fmt.Sprintf("at most %d", r.planned())
 	}
 	return fmt.Sprint(r.planned())
+}
+
+// open reports whether a rule is still to say how many rounds there will be.
+func (r Report) open() bool {
+	rule := r.Sweep.Stopping
+	return rule.Until != experiment.StopFixed && !r.Results.Stop.Met && r.planned() >= rule.AtMost
 }
 
 // rule says how a sweep stands by its rule of stopping; empty for a fixed number.
