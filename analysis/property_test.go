@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,37 +70,88 @@ func TestCompareMirrors(t *testing.T) {
 func TestRescalingChangesNothing(t *testing.T) {
 	metrics := []string{"throughput", "latency_p99", "error_rate", "app.log_bytes", "app.cpu", "unheard_of"}
 	for _, rounds := range []int{3, 5, 12} {
-		s := sampleSweep(6, rounds, metrics, uint64(rounds))
-		s.Settings.ErrorRate = 1e12 // the values of error_rate here are no shares
-		want := analysed(t, s)
-		for _, factor := range []float64{1e-6, 1024} {
-			for i := range want.Intervals {
-				w := &want.Intervals[i]
-				for _, p := range []**float64{&w.Estimate, &w.Low, &w.High, &w.Median, &w.Min, &w.Max} {
-					*p = number(**p * factor)
-				}
-				for j := range w.Values {
-					w.Values[j] *= factor
-				}
-			}
-			for i := range want.Comparisons {
-				w := &want.Comparisons[i]
-				if w.Scale == experiment.ScaleDifference {
-					for _, p := range []**float64{&w.Estimate, &w.Low, &w.High, &w.EqLow, &w.EqHigh} {
-						*p = number(**p * factor)
+		for name, s := range map[string]experiment.Sweep{
+			"plain": sampleSweep(6, rounds, metrics, uint64(rounds)), "designed": designed(rounds, uint64(rounds)),
+		} {
+			s.Settings.ErrorRate = 1e12 // the values of error_rate here are no shares
+			want := analysed(t, s)
+			for _, factor := range []float64{1e-6, 1024} {
+				for i := range s.Runs {
+					for j := range s.Runs[i].Observations {
+						s.Runs[i].Observations[j].Value *= factor
 					}
 				}
-			}
-			for i := range s.Runs {
-				for j := range s.Runs[i].Observations {
-					s.Runs[i].Observations[j].Value *= factor
+				rescale(&want, factor)
+				got := analysed(t, s)
+				// A difference of shares has a minimum effect in absolute terms.
+				shares := cmp.FilterValues(func(a, b experiment.Comparison) bool { return a.Metric == "error_rate" }, cmp.Ignore())
+				means := cmpopts.IgnoreFields(experiment.Results{}, "Responses") // they have a test of their own
+				if diff := cmp.Diff(got, want, cmpopts.EquateApprox(1e-9, 0), shares, means); diff != "" {
+					t.Fatalf("%s, %d rounds, times %v (got -, want +):\n%s", name, rounds, factor, diff)
 				}
 			}
-			got := analysed(t, s)
-			// A difference of shares has a minimum effect in absolute terms.
-			shares := cmp.FilterValues(func(a, b experiment.Comparison) bool { return a.Metric == "error_rate" }, cmp.Ignore())
-			if diff := cmp.Diff(got, want, cmpopts.EquateApprox(1e-9, 0), shares); diff != "" {
-				t.Fatalf("%d rounds, times %v (got -, want +):\n%s", rounds, factor, diff)
+		}
+	}
+}
+
+// rescale multiplies what has the unit of a metric.
+func rescale(r *experiment.Results, factor float64) {
+	for i := range r.Intervals {
+		w := &r.Intervals[i]
+		for _, p := range []**float64{&w.Estimate, &w.Low, &w.High, &w.Median, &w.Min, &w.Max} {
+			*p = number(**p * factor)
+		}
+		w.Values = slices.Clone(w.Values)
+		for j := range w.Values {
+			w.Values[j] *= factor
+		}
+	}
+	for i := range r.Comparisons {
+		w := &r.Comparisons[i]
+		if w.Scale == experiment.ScaleDifference {
+			for _, p := range []**float64{&w.Estimate, &w.Low, &w.High, &w.EqLow, &w.EqHigh} {
+				*p = number(**p * factor)
+			}
+		}
+	}
+}
+
+// Whichever of the cells is the baseline, two of them are as far apart and as surely so;
+// the family of Holm's p-values is another with another baseline.
+func TestFamiliesMirror(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	o := Options{Metric: throughput(true), Confidence: 0.95, MinimumEffect: 0.03}
+	mirror := map[experiment.Verdict]experiment.Verdict{
+		experiment.VerdictBetter: experiment.VerdictWorse, experiment.VerdictWorse: experiment.VerdictBetter,
+	}
+	for _, rounds := range []int{3, 4, 5, 9, 10, 13} {
+		var cells []Sample
+		for i := range 4 {
+			cells = append(cells, randomSample(rng, fmt.Sprint(i), rounds, 1+0.02*float64(i), 0.015))
+		}
+		against := func(base int) map[experiment.CellKey]experiment.Comparison {
+			out := make(map[experiment.CellKey]experiment.Comparison)
+			others := slices.Delete(slices.Clone(cells), base, base+1)
+			for _, c := range CompareFamily(cells[base], others, o).Comparisons {
+				out[c.Cell] = c
+			}
+			return out
+		}
+		for i := range cells {
+			for j := range i {
+				got, want := against(i)[cells[j].Cell], against(j)[cells[i].Cell]
+				turn := func(v *float64) *float64 { return number(1 / *v) }
+				want.Cell, want.Estimate = got.Cell, turn(want.Estimate)
+				want.Low, want.High, want.EqLow, want.EqHigh = turn(want.High), turn(want.Low), turn(want.EqHigh), turn(want.EqLow)
+				if v, ok := mirror[want.Verdict]; ok {
+					want.Verdict = v
+				}
+				if rounds >= ownRounds {
+					want.PAdjusted = got.PAdjusted
+				}
+				if diff := cmp.Diff(got, want, nearly); diff != "" {
+					t.Errorf("%d rounds, %d and %d (got -, want +):\n%s", rounds, i, j, diff)
+				}
 			}
 		}
 	}
@@ -229,7 +281,8 @@ func checkSane(t *testing.T, c experiment.Comparison) {
 	if c.Verdict == "" {
 		t.Errorf("no verdict: %+v", c)
 	}
-	if (c.Low == nil) != (c.High == nil) || (c.Low == nil) != (c.Method == "") {
+	objective := strings.HasPrefix(c.Metric, experiment.ObjectivePrefix) // the interval is that of the cell
+	if (c.Low == nil) != (c.High == nil) || (c.Low == nil) != (c.Method == "") && !objective {
 		t.Errorf("half an interval: %+v", c)
 	}
 	if c.Low != nil && (*c.Low > *c.Estimate || *c.High < *c.Estimate || c.N < 3) {
