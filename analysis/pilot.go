@@ -24,34 +24,39 @@ type Spread struct {
 	Reason string  // why there is none
 }
 
-// Spreads gives the spread of every comparison of the primary metric of a sweep, which
-// is a pilot of others: in order of declaration. It fails where Analyse does.
-func Spreads(s experiment.Sweep, set experiment.Settings) ([]Spread, error) {
-	fault := func(err error) error { return fmt.Errorf("spreads of sweep %d: %w", s.ID, err) }
+// Spreads gives the primary metric of a sweep, which is a pilot of others, with the scale
+// on which it is compared there, and the spread of every comparison of it, in order of
+// declaration. It fails where Analyse does.
+func Spreads(s experiment.Sweep, set experiment.Settings) (m experiment.Metric, all []Spread, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("spreads of sweep %d: %w", s.ID, err)
+		}
+	}()
 	if err := checkSettings(set); err != nil {
-		return nil, fault(err)
+		return m, nil, err
 	}
 	a, err := arrange(s)
 	if err != nil {
-		return nil, fault(err)
+		return m, nil, err
 	}
 	ladders, err := a.ladders(s, set)
 	if err != nil {
-		return nil, fault(err)
+		return m, nil, err
 	}
 	families := a.families
 	if set.Metric == experiment.MetricCeiling && len(ladders) > 0 {
 		families = ladderFamilies(ladders)
 	}
 	w := worker{set: set, sweep: s, units: a.units, zero: a.zero}
-	o := Options{Metric: w.metric(set.Metric), Confidence: set.Confidence, MinimumEffect: set.MinimumEffect}
-	var out []Spread
+	m = w.metric(set.Metric)
+	o := Options{Metric: m, Confidence: set.Confidence, MinimumEffect: set.MinimumEffect}
 	for _, f := range families {
 		if f.baseline != nil {
-			out = append(out, f.spreads(o, set.ErrorRate)...)
+			all = append(all, f.spreads(o, set.ErrorRate)...)
 		}
 	}
-	return out, nil
+	return m, all, nil
 }
 
 func (f *family) spreads(o Options, errorRate float64) []Spread {
@@ -192,6 +197,17 @@ func (p Planning) Detectable(n int, power float64) (float64, error) {
 		hi *= 2
 	}
 	return p.SD / math.Sqrt(float64(n)) * root(0, hi, short), nil
+}
+
+// MinimumEffect gives the smallest effect on a metric that matters, and the half-width
+// that is precise by a rule (or as that effect): fractions, or differences of shares. 0:
+// there is none on its scale.
+func MinimumEffect(m experiment.Metric, set experiment.Settings, rule experiment.Stopping) (effect, width float64) {
+	o := Options{Metric: m, MinimumEffect: set.MinimumEffect}
+	if !bandOf(m, set.MinimumEffect).defined {
+		return 0, 0
+	}
+	return o.halfWidth(0), o.halfWidth(rule.Within)
 }
 
 // OnScale takes an effect on a metric, a fraction or a difference, to the scale of Spread.

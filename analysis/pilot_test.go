@@ -87,8 +87,8 @@ func TestPlanningAgrees(t *testing.T) {
 // A pilot gives the spread of the rounds' log ratios, and says where there is none.
 func TestSpreads(t *testing.T) {
 	s := sweepOf(5, "base ooooo", "control ooooo", "full ooooo", "part oo.oo", "few oo...", "gone xxxxx")
-	all, err := Spreads(s, defaults())
-	if err != nil || len(all) != 4 {
+	m, all, err := Spreads(s, defaults())
+	if err != nil || len(all) != 4 || m.Scale != experiment.ScaleRatio {
 		t.Fatalf("%d spreads, %v", len(all), err)
 	}
 	var d []float64
@@ -111,7 +111,7 @@ func TestSpreads(t *testing.T) {
 	}
 	set := defaults()
 	set.Confidence = 2
-	if _, err := Spreads(s, set); !errors.Is(err, ErrBadParameter) {
+	if _, _, err := Spreads(s, set); !errors.Is(err, ErrBadParameter) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -78,14 +78,15 @@ func (d *dunnett) lookAt(rule experiment.Stopping, base Sample, others []Sample,
 // minimum effect if none is given; for differences of shares as it is. Other differences
 // have none: NaN.
 func (o Options) halfWidth(within float64) float64 {
-	edge := bandOf(o.Metric, o.MinimumEffect)
 	switch {
-	case !edge.defined:
+	case !bandOf(o.Metric, o.MinimumEffect).defined:
 		return math.NaN()
-	case within == 0:
-		return edge.high - edge.none
-	default:
+	case within > 0:
 		return within
+	case o.difference():
+		return minimumShare
+	default:
+		return o.MinimumEffect
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,6 +19,8 @@ type planOptions struct {
 	rounds rounds
 	try    bool
 	share  bool
+	power  bool
+	pilot  string
 	format string
 }
 
@@ -27,21 +30,27 @@ func newPlanCommand(a *app) *cobra.Command {
 		Use:   "plan MATRIX",
 		Short: "Print cells, order, expected duration and warnings; start nothing",
 		Long: `Print what run would do with a matrix: cells, order, expected duration and disk, warnings.
-Nothing is started, unless --try asks for each cell to be run once.`,
-		Example: "  ceteris plan matrices/coupon-lookup.yaml",
+Nothing is started, unless --try asks for each cell to be run once.
+
+--power says instead how many rounds are needed to show the minimum effect, and what
+the planned rounds can show, with the noise of the newest sweep of this matrix that has
+at least 3 rounds, or of --pilot. Without any it shows what assumed noise would mean.`,
+		Example: "  ceteris plan matrices/coupon-lookup.yaml\n  ceteris plan --power matrices/coupon-lookup.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.plan(cmd.Context(), o, args[0]) },
 	}
 	cmd.Flags().StringVar(&o.runner, "runner", "", "docker, process or auto, instead of the matrix's choice")
 	cmd.Flags().BoolVar(&o.try, "try", false, "run each cell once, briefly, and propose the common warm-up; nothing of it is kept")
 	cmd.Flags().BoolVar(&o.share, "share-host", false, "try although another ceteris measures on this host")
+	cmd.Flags().BoolVar(&o.power, "power", false, "say what rounds can show, and how many are needed")
+	cmd.Flags().StringVar(&o.pilot, "pilot", "", "sweep of which --power takes the noise (default the newest of this matrix)")
 	cmd.Flags().Var(&o.rounds, "rounds", "planned rounds (default as the matrix says; not for one that says until)")
 	formatFlag(cmd, &o.format, report.Formats()...)
 	return cmd
 }
 
 func (a *app) plan(ctx context.Context, o planOptions, file string) error {
-	if err := checkRunner(o.runner); err != nil {
+	if err := errors.Join(checkRunner(o.runner), o.checkPower()); err != nil {
 		return err
 	}
 	m, err := a.load(ctx, file, o.runner, false)
@@ -53,6 +62,9 @@ func (a *app) plan(ctx context.Context, o planOptions, file string) error {
 	}
 	if o.rounds > 0 {
 		m.Repeat.Rounds = int(o.rounds)
+	}
+	if o.power {
+		return a.power(ctx, m, o)
 	}
 	runner, err := a.newRunner(m.Runner, "")
 	if err != nil {
