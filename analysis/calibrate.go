@@ -77,9 +77,16 @@ func Calibrate(s experiment.Sweep, set experiment.Settings, block int) (experime
 
 // ofCopies reports whether the cells of a sweep differ in nothing but their number.
 func ofCopies(s experiment.Sweep) bool {
-	return len(s.Cells) > 1 && !slices.ContainsFunc(s.Cells, func(c experiment.Cell) bool {
-		return c.Role != experiment.RoleBaseline && (len(c.Off) != 1 || c.Off[0].Factor != experiment.CopyFactor)
-	})
+	copies := 0
+	for _, c := range s.Cells {
+		switch {
+		case len(c.Off) == 1 && c.Off[0].Factor == experiment.CopyFactor:
+			copies++
+		case c.Role != experiment.RoleBaseline:
+			return false
+		}
+	}
+	return copies > 0 // baselines alone differ in their conditions
 }
 
 func lastRun(s experiment.Sweep) (last time.Time) {
