@@ -77,16 +77,17 @@ func Calibrate(s experiment.Sweep, set experiment.Settings, block int) (experime
 
 // ofCopies reports whether the cells of a sweep differ in nothing but their number.
 func ofCopies(s experiment.Sweep) bool {
-	copies := 0
+	varied := 0
 	for _, c := range s.Cells {
-		switch {
-		case len(c.Off) == 1 && c.Off[0].Factor == experiment.CopyFactor:
-			copies++
-		case c.Role != experiment.RoleBaseline:
+		if c.Role == experiment.RoleBaseline {
+			continue
+		}
+		if len(c.Off) != 1 || c.Off[0].Factor != experiment.CopyFactor {
 			return false
 		}
+		varied++
 	}
-	return copies > 0 // baselines alone differ in their conditions
+	return varied > 0
 }
 
 func lastRun(s experiment.Sweep) (last time.Time) {
