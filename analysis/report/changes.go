@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ceteris/ceteris/analysis"
 	"github.com/ceteris/ceteris/experiment"
 )
 
@@ -167,6 +168,31 @@ func (r Report) changeParts(color bool) []part {
 	return all
 }
 
+// changeMethod says how the intervals of changes were made.
+func (r Report) changeMethod() []string {
+	var methods []string
+	confidence := ""
+	for _, kind := range changeKinds() {
+		for _, c := range r.changes(kind) {
+			if c.Method == "" || !known(c.Low) {
+				continue
+			}
+			confidence = share(c.Confidence)
+			how := "round by round (paired t)"
+			if c.Method == experiment.MethodWelch {
+				how = "between stages, which share no rounds, unpaired (Welch t)"
+			}
+			if !slices.Contains(methods, how) {
+				methods = append(methods, how)
+			}
+		}
+	}
+	if methods == nil {
+		return nil
+	}
+	return []string{strings.Join(methods, "; ") + "; " + confidence + " over the changes between the same two places (Bonferroni)"}
+}
+
 // untested gives the reasons why changes have no verdict, each with its effects.
 func (r Report) untested(rows []change) []string {
 	var order []string
@@ -266,8 +292,7 @@ func (r Report) masked(c change) string {
 	if !ok || !isEffect(after.Verdict) {
 		return ""
 	}
-	before, judged := r.compared(c.From, c.Metric)
-	judged = judged && c.FromSweep == 0
+	before, judged := r.comparedFrom(c)
 	was, found := r.scaled(c, c.Before, nil, nil), "part of it was masked"
 	switch {
 	case judged && before.Verdict == experiment.VerdictEquivalent:
@@ -285,6 +310,31 @@ func (r Report) masked(c change) string {
 	from, to := c.places()
 	return fmt.Sprintf("%s: %s at stage %s, %s at stage %s: the change is %s: %s.",
 		r.named(c), was, from, r.effectOf(after), to, r.scaled(c, c.Estimate, c.Low, c.High), found)
+}
+
+// comparedFrom finds the comparison in the earlier place, if it has a verdict.
+func (r Report) comparedFrom(c change) (experiment.Comparison, bool) {
+	if c.FromSweep != 0 {
+		r.Results.Comparisons = r.before
+	}
+	before, ok := r.compared(c.From, c.Metric)
+	return before, ok && (isEffect(before.Verdict) || before.Verdict == experiment.VerdictEquivalent || before.Verdict == experiment.VerdictInconclusive)
+}
+
+// judgedBefore judges the sweep before, of a peel, by the settings of this one: what it
+// did not show was masked. Nil where no effect is shown to be another now.
+func (r Report) judgedBefore() []experiment.Comparison {
+	s := r.Sweep.Before
+	if s == nil || !slices.ContainsFunc(r.changes(experiment.ChangeStage), func(c change) bool { return c.FromSweep == s.ID && c.shown() }) {
+		return nil
+	}
+	alone := *s
+	alone.Before = nil
+	results, err := analysis.New().Analyse(alone, r.settings())
+	if err != nil { // then nothing is known of it but the effects
+		return nil
+	}
+	return results.Comparisons
 }
 
 // within reports whether the earlier effect is below what matters.

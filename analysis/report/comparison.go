@@ -14,7 +14,7 @@ import (
 // for people, one row a cell and metric in csv, everything in json.
 func Comparison(w io.Writer, r Report, f Format) error {
 	r = r.judgedOnly()
-	r.climbs = r.climbed()
+	r.climbs, r.before = r.climbed(), r.judgedBefore()
 	switch f {
 	case Text:
 		return write(w, r.text())

@@ -269,6 +269,25 @@ func TestWhatWasHidden(t *testing.T) {
 			r.Results.Changes = r.Results.Changes[1:2]
 			r.Results.Changes[0].FromSweep = 6
 		}, []string{"log_level=off (users=60): 1.01x at stage found (sweep 6), " + more + "it was masked."}},
+		"a peel whose sweep before can be judged": {func(r *report.Report) {
+			before := r.Sweep
+			before.ID, before.Runs = 6, nil
+			for _, c := range before.Cells {
+				for round := 1; round <= before.Rounds; round++ {
+					v := 500 * noise(c, round, "t")
+					if c.Label() == "log_level=off" {
+						v *= 1.1
+					}
+					before.Runs = append(before.Runs, experiment.RunRecord{
+						Run:          experiment.Run{ID: int64(len(before.Runs) + 1), Cell: c.Key, Round: round, State: experiment.StateOK},
+						Observations: []experiment.Observation{{Metric: "throughput", Phase: experiment.PhaseMeasure, Value: v, Unit: "1/s"}},
+					})
+				}
+			}
+			r.Sweep.PeelParent, r.Sweep.Before = 6, &before
+			r.Results.Changes = r.Results.Changes[1:2]
+			r.Results.Changes[0].FromSweep, r.Results.Changes[0].Before = 6, new(1.1)
+		}, []string{"log_level=off (users=60): 1.11x [1.10, 1.12] at stage found (sweep 6), " + more + "part of it was masked."}},
 		"a peel whose sweep before is not at hand": {func(r *report.Report) {
 			r.Results.Changes = r.Results.Changes[1:2]
 			r.Results.Changes[0].FromSweep, r.Results.Changes[0].Before = 6, new(1.2)

@@ -49,6 +49,7 @@ func remarksMarkdown(all []remark) string {
 func (r Report) remarks() []remark {
 	return filled(
 		remark{title: "method", lines: []string{r.method()}},
+		remark{title: "changes", lines: r.changeMethod()},
 		remark{title: "verdicts", lines: r.degrees()},
 		remark{title: "flags", lines: r.legend()},
 		remark{title: "objectives", lines: r.objectives(), list: true},

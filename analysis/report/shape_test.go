@@ -204,7 +204,12 @@ func TestSummary(t *testing.T) {
 	}{
 		"largest effect first": {sample(), "validate_connection=true is worse (proven): throughput 0.12x the baseline [0.11, 0.13]. " +
 			"Also log_level=debug worse 0.74x. Equivalent: log_level=info. Inconclusive: threads=128. Not tested: threads=4."},
-		"interim":    {interim(), "Interim: 3 of 5 rounds done, no verdicts yet."},
+		"interim": {interim(), "Interim: 3 of 5 rounds done, no verdicts yet."},
+		"interim by a rule": {differ(func(r *report.Report) {
+			for i := range r.Results.Comparisons {
+				r.Results.Comparisons[i].Verdict, r.Results.Comparisons[i].State = experiment.VerdictPending, "interim: 7 of at most 30"
+			}
+		}), "Interim: 7 of at most 30 rounds done, no verdicts yet."},
 		"no results": {differ(func(r *report.Report) { r.Results.Comparisons = nil }), "Nothing to compare yet (3 of 3 rounds done)."},
 		"no cells":   {report.Report{}, "No cells."},
 		"no effect": {verdicts(experiment.VerdictEquivalent), "No setting is shown to change throughput. " +

@@ -18,6 +18,7 @@ type Report struct {
 	Options  Options
 
 	climbs []analysis.Climb
+	before []experiment.Comparison // in the sweep before, of a peel
 }
 
 // group holds the cells of one family: one stage under one condition.
