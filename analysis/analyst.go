@@ -21,7 +21,7 @@ const (
 	NoteWithoutBaseline = "round-without-baseline" // the round is left out of all comparisons
 	NoteNotFinite       = "not-finite"             // a run reported NaN or an infinity
 	NoteOrderDrift      = "order-drift"            // values go with the order of measuring
-	NoteSpread          = "spread"                 // the planned rounds cannot show the minimum effect
+	NoteSpread          = "spread"                 // the planned rounds cannot show the minimum effect; runs of a cell stand apart
 	NoteLadder          = "ladder"                 // between which rungs it breaks, and what moves first
 	NoteNonMonotone     = "non-monotone"           // a rung is sustained above one that is not
 	NoteClientLimited   = "client-limited"         // where the ladder breaks the generator is at its own limit
@@ -167,7 +167,11 @@ func (w *worker) analyse(f *family, name string) {
 	first := len(w.out.Intervals)
 	for _, c := range f.cells {
 		w.intervals[cellMetric{c.cell.Key, name}] = len(w.out.Intervals)
-		w.out.Intervals = append(w.out.Intervals, w.interval(f, c, samples[c.cell.Key], m))
+		i := w.interval(f, c, samples[c.cell.Key], m)
+		w.out.Intervals = append(w.out.Intervals, i)
+		if name == w.set.Metric {
+			w.noteRuns(c, samples[c.cell.Key], i)
+		}
 	}
 	if name == w.set.Metric {
 		w.noteRounds(f)

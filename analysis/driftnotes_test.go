@@ -183,3 +183,36 @@ func TestSpread(t *testing.T) {
 		t.Error("three rounds of 2% noise do not show 3%")
 	}
 }
+
+func TestRunsThatStandApart(t *testing.T) {
+	tests := map[string]struct {
+		rounds int
+		of     func(round int) float64
+		want   []string
+	}{
+		"none":                 {8, func(int) float64 { return 0 }, nil},
+		"two groups":           {8, func(round int) float64 { return 0.2 * float64(round/5) }, []string{"1 f=1: throughput has two groups of values, 5 from 987.5 to 1015 and 3 from 1220 to 1223: a mean of both describes neither"}},
+		"two of seven far off": {7, func(round int) float64 { return 0.2 * float64(round/5) }, []string{"1 f=1: throughput is 1220 in round 6, 1223 in round 7, far from the median of 1011 (over 7 scaled median absolute deviations)"}},
+		"one far off":          {8, func(round int) float64 { return 0.3 * float64(round/7) }, []string{"1 f=1: throughput is 1349 in round 8, far from the median of 1003 (over 7 scaled median absolute deviations)"}},
+		"one far off of six":   {6, func(round int) float64 { return 0.3 * float64(round/5) }, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := driven(4, tt.rounds, func(cell, round, _ int) float64 {
+				if cell != 1 {
+					return 0
+				}
+				return tt.of(round)
+			})
+			var got []string
+			for _, n := range notesOf(analysed(t, s), NoteSpread) {
+				if !strings.Contains(n, "from round to round") {
+					got = append(got, n)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

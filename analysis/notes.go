@@ -3,6 +3,8 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -63,6 +65,40 @@ func (w *worker) noteSpread(f *family, fam Family, m experiment.Metric) {
 	w.note(NoteSpread, f.baseline.cell.Key, m.Name,
 		"from round to round the ratio of two cells varies by %.2g%% by chance, so an interval of %d rounds reaches %.2g%% to either side, and effects of %.2g%% are looked for%s",
 		100*math.Expm1(sd), planned, 100*math.Expm1(half(planned)), 100*w.set.MinimumEffect, need)
+}
+
+// noteRuns says which runs of a cell stand apart, where its interval is flagged for it.
+// They count like the others.
+func (w *worker) noteRuns(c *cellRuns, s Sample, i experiment.Interval) {
+	if slices.Contains(i.Flags, experiment.FlagMultimodal) {
+		if g, err := WidestGap(s.Values); err == nil {
+			x, n := slices.Sorted(slices.Values(s.Values)), g.LowerCount
+			w.note(NoteSpread, c.cell.Key, i.Metric, "%s: %s has two groups of values, %d from %.4g to %.4g and %d from %.4g to %.4g: a mean of both describes neither",
+				c.cell.Label(), i.Metric, n, x[0], x[n-1], len(x)-n, x[n], x[len(x)-1])
+		}
+		return
+	}
+	if !slices.Contains(i.Flags, experiment.FlagOutlier) {
+		return
+	}
+	far, err := Outliers(s.Values, outlierMADs)
+	if err != nil {
+		return
+	}
+	var runs []string
+	for _, at := range far {
+		runs = append(runs, fmt.Sprintf("%.4g in %s", s.Values[at], s.nameOf(at)))
+	}
+	w.note(NoteSpread, c.cell.Key, i.Metric, "%s: %s is %s, far from the median of %.4g (over %d scaled median absolute deviations)",
+		c.cell.Label(), i.Metric, strings.Join(runs, ", "), median(s.Values), outlierMADs)
+}
+
+// nameOf names the run of a value: by its round, if it has one.
+func (s Sample) nameOf(at int) string {
+	if s.paired() {
+		return fmt.Sprintf("round %d", s.Rounds[at])
+	}
+	return fmt.Sprintf("run %d of %d", at+1, len(s.Values))
 }
 
 func (w *worker) noteControl(row experiment.Comparison) {
