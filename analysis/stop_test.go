@@ -59,46 +59,56 @@ func TestRules(t *testing.T) {
 	}{
 		{
 			"no look yet", precise(0), 4, nil, defaults(),
-			experiment.StopReport{Until: "precise", Confidence: 0.97, Target: 0.03}, "interim: 4 of at most 30", "slow n=4 pooled+own pending FewRounds",
+			experiment.StopReport{Until: "precise", Confidence: 0.97, Target: 0.03},
+			"interim: 4 of at most 30", "slow n=4 pooled+own pending FewRounds",
 		},
 		{
 			"narrow enough", precise(0), 5, nil, defaults(),
-			experiment.StopReport{Until: "precise", Met: true, MetIn: []string{"main"}, At: 5, Confidence: 0.97, Target: 0.03}, "final", "slow n=5 pooled+own worse",
+			experiment.StopReport{Until: "precise", Met: true, MetIn: []string{"main"}, At: 5, Confidence: 0.97, Target: 0.03},
+			"final", "slow n=5 pooled+own worse",
 		},
 		{
 			"too wide", precise(0.001), 6, nil, defaults(),
-			experiment.StopReport{Until: "precise", At: 6, Confidence: 0.97, Target: 0.001, Open: 2}, "interim: 6 of at most 30", "slow n=6 pooled+own pending",
+			experiment.StopReport{Until: "precise", At: 6, Confidence: 0.97, Target: 0.001, Open: 2},
+			"interim: 6 of at most 30", "slow n=6 pooled+own pending",
 		},
 		{
 			"too wide at the last round", precise(0.0001), 30, nil, defaults(),
-			experiment.StopReport{Until: "precise", At: 30, Confidence: 0.97, Target: 0.0001, Open: 2}, "final", "slow n=30 own worse",
+			experiment.StopReport{Until: "precise", At: 30, Confidence: 0.97, Target: 0.0001, Open: 2},
+			"final", "slow n=30 own worse",
 		},
 		{
 			"too wide, and stopped by hand", precise(0.001), 6, nil, accepted,
-			experiment.StopReport{Until: "precise", At: 6, Confidence: 0.97, Target: 0.001, Open: 2}, "stopped: 6 of at most 30", "slow n=6 pooled+own worse",
+			experiment.StopReport{Until: "precise", At: 6, Confidence: 0.97, Target: 0.001, Open: 2},
+			"stopped: 6 of at most 30", "slow n=6 pooled+own worse",
 		},
 		{
 			"decided at the first look", decided, 5, nil, defaults(),
-			experiment.StopReport{Until: "decided", Met: true, MetIn: []string{"main"}, At: 5, Confidence: 0.9875}, "final", "slow n=5 pooled+own worse",
+			experiment.StopReport{Until: "decided", Met: true, MetIn: []string{"main"}, At: 5, Confidence: 0.9875},
+			"final", "slow n=5 pooled+own worse",
 		},
 		{
 			"undecided", decided, 5, near, defaults(),
-			experiment.StopReport{Until: "decided", At: 5, Confidence: 0.9875, Open: 2}, "interim: 5 of at most 30", "slow n=5 pooled+own pending",
+			experiment.StopReport{Until: "decided", At: 5, Confidence: 0.9875, Open: 2},
+			"interim: 5 of at most 30", "slow n=5 pooled+own pending",
 		},
 		{
 			"between two looks only the first is seen", decided, 7, near, defaults(),
-			experiment.StopReport{Until: "decided", At: 5, Confidence: 0.9875, Open: 2}, "interim: 7 of at most 30", "slow n=5 pooled+own pending",
+			experiment.StopReport{Until: "decided", At: 5, Confidence: 0.9875, Open: 2},
+			"interim: 7 of at most 30", "slow n=5 pooled+own pending",
 		},
 		{
 			"stopped by hand between two looks, which is one", decided, 7, near, accepted,
-			experiment.StopReport{Until: "decided", At: 5, Confidence: 0.9875}, "stopped: 7 of at most 30", "slow n=7 pooled+own better",
+			experiment.StopReport{Until: "decided", At: 5, Confidence: 0.9875},
+			"stopped: 7 of at most 30", "slow n=7 pooled+own better",
 		},
 		{
 			"a cell that fails is decided", precise(0), 5,
 			func(s *experiment.Sweep) {
 				eachRun(s, "slow", func(r *experiment.RunRecord) { r.State = experiment.StateFailedSubject })
 			}, defaults(),
-			experiment.StopReport{Until: "precise", Met: true, MetIn: []string{"main"}, At: 5, Confidence: 0.97, Target: 0.03}, "final",
+			experiment.StopReport{Until: "precise", Met: true, MetIn: []string{"main"}, At: 5, Confidence: 0.97, Target: 0.03},
+			"final",
 			"slow n=0 fails (the subject failed in every round)",
 		},
 		{
@@ -110,14 +120,16 @@ func TestRules(t *testing.T) {
 					}
 				})
 			}, defaults(),
-			experiment.StopReport{Until: "decided", At: 5, Confidence: 0.9875, Open: 1}, "interim: 5 of at most 30", "slow n=2 pending (n < 3) Incomplete",
+			experiment.StopReport{Until: "decided", At: 5, Confidence: 0.9875, Open: 1},
+			"interim: 5 of at most 30", "slow n=2 pending (n < 3) Incomplete",
 		},
 		{
 			"without a baseline nothing is", decided, 5,
 			func(s *experiment.Sweep) {
 				eachRun(s, "base", func(r *experiment.RunRecord) { r.State = experiment.StateInvalid })
 			}, defaults(),
-			experiment.StopReport{Until: "decided", At: 5, Confidence: 0.9875}, "interim: 5 of at most 30", "slow n=0 pending (no valid run of the baseline)",
+			experiment.StopReport{Until: "decided", At: 5, Confidence: 0.9875},
+			"interim: 5 of at most 30", "slow n=0 pending (no valid run of the baseline)",
 		},
 		{
 			"values that do not vary are precise", precise(0), 5,
@@ -126,7 +138,8 @@ func TestRules(t *testing.T) {
 					s.Runs[i].Observations[0].Value = 7
 				}
 			}, defaults(),
-			experiment.StopReport{Until: "precise", Met: true, MetIn: []string{"main"}, At: 5, Confidence: 0.97, Target: 0.03}, "final",
+			experiment.StopReport{Until: "precise", Met: true, MetIn: []string{"main"}, At: 5, Confidence: 0.97, Target: 0.03},
+			"final",
 			"slow n=5 not-tested (AllTied) AllTied",
 		},
 	} {

@@ -50,6 +50,8 @@ func (a *app) logged(show func(conduct.Event)) func(conduct.Event) {
 				"state", e.Run.State, "reason", e.Run.Reason, "progress", fmt.Sprintf("%d/%d", e.Done, e.Total))
 		case conduct.EventRound:
 			a.log.Info("round done", "sweep", e.Sweep, "stage", e.Stage, "round", e.Round)
+		case conduct.EventEnough:
+			a.log.Info("rounds are enough", "sweep", e.Sweep, "stage", e.Stage, "round", e.Round, "at_most", e.Rounds)
 		case conduct.EventSnapshot:
 			a.log.Info("volumes filled", "sweep", e.Sweep, "run", e.Run.ID, "service", e.Service, "restored", e.Restored)
 		case conduct.EventPreparing, conduct.EventRunBegan, conduct.EventEngineGone, conduct.EventEngineBack: // the conductor logs the last two

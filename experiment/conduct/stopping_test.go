@@ -290,13 +290,13 @@ func TestAnotherRule(t *testing.T) {
 	s := newStage(t)
 	s.under(precise(0.03), 0.001, 0)
 	s.mustConduct()
-	s.matrix.Repeat.Stopping.Within = 0.0004
-	s.matrix.Repeat.Stopping.AtMost, s.matrix.Repeat.Rounds = 9, 9
+	s.matrix.Repeat.Within = 0.0004
+	s.matrix.Repeat.AtMost, s.matrix.Repeat.Rounds = 9, 9
 	if r := s.mustConduct(); r.Results.RoundsDone != 9 || r.Results.Stop.Met {
 		t.Errorf("%d rounds, met: %v", r.Results.RoundsDone, r.Results.Stop.Met)
 	}
 	s.wantStates(map[string]int{"ok": 36})
-	s.matrix.Repeat.Stopping.AtMost, s.matrix.Repeat.Rounds = 6, 6
+	s.matrix.Repeat.AtMost, s.matrix.Repeat.Rounds = 6, 6
 	if r := s.mustConduct(); len(r.Counts) != 0 || r.Results.RoundsDone != r.Results.Planned {
 		t.Errorf("%v, %d of %d rounds", r.Counts, r.Results.RoundsDone, r.Results.Planned)
 	}
