@@ -282,3 +282,90 @@ func TestUpperSD(t *testing.T) {
 		t.Errorf("the limit lies above in %v of pilots, want 0.8", share)
 	}
 }
+
+// Where arrangements are drawn, the chance is near that of all of them.
+func TestSampledPermutations(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 1))
+	draw := func(n int, shift float64) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = shift + rng.NormFloat64()
+		}
+		return x
+	}
+	differences := draw(18, 0.4)
+	a, b := draw(11, 0), draw(12, 0.6)
+	cells := [][]float64{draw(8, 0), draw(8, 0.5), draw(8, 0.2)}
+	for name, tc := range map[string]struct {
+		test func() (PermutationTest, error)
+		want float64 // by the test that assumes normal data, which these are
+	}{
+		"signs":   {func() (PermutationTest, error) { return PermuteSigns(differences, rng) }, pairedP(t, differences)},
+		"samples": {func() (PermutationTest, error) { return PermuteSamples(a, b, rng) }, welchP(t, a, b)},
+		"rounds":  {func() (PermutationTest, error) { return PermuteRounds(cells, rng) }, roundsP(cells)},
+	} {
+		got, err := tc.test()
+		if err != nil || got.Total != sampledArrangements+1 {
+			t.Errorf("%s: %d arrangements (%v), want 10000", name, got.Total, err)
+		}
+		if math.Abs(got.P-tc.want) > 0.02 {
+			t.Errorf("%s: p %v, want about %v", name, got.P, tc.want)
+		}
+	}
+}
+
+func pairedP(t *testing.T, differences []float64) float64 {
+	t.Helper()
+	e, err := Mean(differences, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.P
+}
+
+func welchP(t *testing.T, a, b []float64) float64 {
+	t.Helper()
+	e, err := Welch(a, b, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.P
+}
+
+// roundsP is the F test of the additive model.
+func roundsP(cells [][]float64) float64 {
+	fit := fitAdditive(cells)
+	var means []float64
+	for _, c := range cells {
+		means = append(means, mean(c))
+	}
+	between := float64(len(cells[0])) * stat.Variance(means, nil)
+	return distuv.F{D1: float64(len(cells) - 1), D2: float64(fit.df)}.Survival(between / fit.mse)
+}
+
+func TestResamplingRefuses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := []float64{1, 2, 3}
+	for name, tc := range map[string]struct {
+		err  error
+		want error
+	}{
+		"no resamples":         {second(BootstrapOf(x, mean, 0.95, 0, rng)), ErrBadParameter},
+		"certainty":            {second(BootstrapOf(x, mean, 1, 10, rng)), ErrBadParameter},
+		"a ratio with one run": {second(BootstrapRatio(x, x[:1], mean, 0.95, 10, rng)), ErrTooFew},
+		"no differences":       {second(PermuteSigns(nil, rng)), ErrNoData},
+		"no cells":             {second(PermuteRounds(nil, rng)), ErrNoData},
+		"a cell lacks a round": {second(PermuteRounds([][]float64{x, x[:2]}, rng)), ErrLengthMismatch},
+		"no runs":              {second(ComponentsOf(nil)), ErrNoData},
+		"a slice is no number": {second(ComponentsOf([][]float64{{1, 2}, {1, math.NaN()}})), ErrNotFinite},
+		"nothing between runs": {second(Components{Within: 1}.SlicesPerRun(60, 1)), ErrZeroVariance},
+		"slices for nothing":   {second(Components{Within: 1, Between: 1}.SlicesPerRun(60, 0)), ErrBadParameter},
+	} {
+		if !errors.Is(tc.err, tc.want) {
+			t.Errorf("%s: %v, want %v", name, tc.err, tc.want)
+		}
+	}
+	if _, _, err := (Components{Between: 1}).OfMean(0, 1); !errors.Is(err, ErrBadParameter) {
+		t.Errorf("mean of no runs: %v", err)
+	}
+}

@@ -34,7 +34,7 @@ type figure struct {
 
 // simulation is what one row of figures was measured on.
 type simulation struct {
-	what   string // family, ratio, verdict, precise, decided
+	what   string // family, cell, ratio, verdict, precise, decided
 	noise  string
 	rounds float64 // precise: the half-width to be reached
 	method experiment.Method
@@ -68,7 +68,8 @@ func TestSimulations(t *testing.T) {
 		simulate func(t *testing.T, s simulation, sets int) map[string]int
 		sets     int
 	}{
-		"family":  {simulateFamily, 600},
+		"family":  {simulateFamily, 500},
+		"cell":    {simulateCell, 1000},
 		"ratio":   {simulateRatio, 1500},
 		"verdict": {simulateVerdict, 1500},
 		"precise": {simulatePrecise, 1500},
@@ -81,7 +82,7 @@ func TestSimulations(t *testing.T) {
 			if !ok {
 				t.Fatalf("nothing simulates %s", s.what)
 			}
-			sets := r.sets
+			sets := r.sets / simulationShare
 			if n := flag.Lookup(simulationsFlag).Value.(flag.Getter).Get().(int); n > 0 {
 				sets = n
 			}
@@ -212,6 +213,46 @@ func tally(counts map[string]int, outcome string, met bool) {
 	if met {
 		counts[outcome]++
 	}
+}
+
+// simulateCell makes the interval of one cell by each of the methods. Covered is an
+// interval that holds the true mean, geometric mean or median.
+func simulateCell(t *testing.T, s simulation, sets int) map[string]int {
+	t.Helper()
+	const resamples = 2000
+	rng, counts := s.rng(), map[string]int{}
+	truth := map[string]float64{"normal": 1, "lognormal": math.Exp(0.3 * 0.3 / 2), "bimodal": 0.94, "outlier": 0.97}[s.noise]
+	for range sets {
+		x, _ := twoCells(rng, s.noise, int(s.rounds))
+		var low, high float64
+		var err error
+		switch s.method {
+		case experiment.MethodT, experiment.MethodTLog:
+			f := Mean
+			if s.method == experiment.MethodTLog {
+				f, truth = GeometricMean, 1
+			}
+			e, failed := f(x, 0.95)
+			low, high, err = e.Low, e.High, failed
+		case "median", "hodges-lehmann":
+			f := MedianInterval
+			if s.method == "hodges-lehmann" {
+				f = HodgesLehmann
+			}
+			r, failed := f(x, 0.95)
+			low, high, err = r.Low, r.High, failed
+		case "bca":
+			b, failed := BootstrapOf(x, mean, 0.95, resamples, rng)
+			low, high, err = b.Low, b.High, failed
+		default:
+			t.Fatalf("no interval is made by %s", s.method)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		tally(counts, "covered", low <= truth && truth <= high)
+	}
+	return counts
 }
 
 // simulateRatio compares one cell with its baseline, by round or, for Welch's t,
