@@ -16,6 +16,9 @@
 //   - A response is how a metric goes with the levels of a numeric factor, or that of
 //     the baseline with the levels of a numeric condition.
 //   - An objective is a limit; a cell meets it by its whole interval.
+//   - A rule ends a sweep's rounds by what they show: until the intervals are narrow
+//     enough (precise), or no verdict is inconclusive (decided). All intervals are then
+//     made at a stricter confidence than is reported, which pays for the looking.
 //   - A comparison is made on logs, as a ratio, for positive metrics; on
 //     differences for rates that may be zero.
 //   - The band is the range of effects too small to matter: from 1/(1+delta) to
