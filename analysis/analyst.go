@@ -96,7 +96,9 @@ func (*Analyst) Analyse(s experiment.Sweep, set experiment.Settings) (experiment
 		w.noteLadder(l.climb())
 	}
 	w.ladders(ladders)
-	w.changes(a)
+	if err := w.changes(a, ladders); err != nil {
+		return experiment.Results{}, fmt.Errorf("analyse sweep %d: %w", s.ID, err)
+	}
 	w.responses(a, ladders)
 	w.noteDrift(families(set.Metric))
 	w.nominal()

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -32,6 +33,17 @@ func shared(base, other Sample) (a, b []float64) {
 		}
 	}
 	return a, b
+}
+
+// sharedRounds gives the rounds that both samples have.
+func sharedRounds(base, other Sample) []int {
+	rounds := []int{}
+	for _, r := range base.Rounds {
+		if slices.Contains(other.Rounds, r) {
+			rounds = append(rounds, r)
+		}
+	}
+	return rounds
 }
 
 // checkFinite wants at least one value, all finite.

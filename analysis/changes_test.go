@@ -1,0 +1,248 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// crossed is a sweep of the factors lock and log in the stages and under the conditions
+// given, corners included. value gives the throughput of a cell but for noise of one in a
+// hundred, and for the level of the round.
+func crossed(design experiment.Design, rounds int, seed uint64, value func(c experiment.Cell) float64) experiment.Sweep {
+	levels := func(texts ...string) (out []experiment.Level) {
+		for _, t := range texts {
+			out = append(out, experiment.Level{Text: t})
+		}
+		return out
+	}
+	m := experiment.Matrix{Design: design, Factors: []experiment.Factor{
+		{Name: "lock", Levels: levels("on", "off")}, {Name: "log", Levels: levels("info", "off")}, {Name: "users", Levels: levels("50", "500")},
+	}}
+	s := experiment.Sweep{ID: int64(seed), Rounds: rounds, Settings: defaults(), Factors: m.Factors, Across: design.Across, Cells: m.Cells()}
+	rng := rand.New(rand.NewPCG(seed, 9))
+	for _, stage := range []string{s.Cells[0].Stage, s.Cells[len(s.Cells)-1].Stage} {
+		if slices.ContainsFunc(s.Runs, func(r experiment.RunRecord) bool { return stageOf(s, r.Cell) == stage }) {
+			continue
+		}
+		for round := 1; round <= rounds; round++ {
+			level := math.Exp(0.08 * rng.NormFloat64())
+			for _, c := range s.Cells {
+				if c.Stage != stage {
+					continue
+				}
+				r := experiment.RunRecord{Run: experiment.Run{ID: int64(len(s.Runs) + 1), Cell: c.Key, Round: round, State: experiment.StateOK}}
+				r.Observations = []experiment.Observation{observed("throughput", value(c)*level*math.Exp(0.01*rng.NormFloat64()))}
+				s.Runs = append(s.Runs, r)
+			}
+		}
+	}
+	return s
+}
+
+func stageOf(s experiment.Sweep, key experiment.CellKey) string {
+	c, _ := cellOf(s, key)
+	return c.Stage
+}
+
+// changesOf names the changes of the primary metric of one kind.
+func changesOf(s experiment.Sweep, r experiment.Results, kind experiment.ChangeKind) map[string]experiment.Change {
+	out := map[string]experiment.Change{}
+	for _, c := range r.Changes {
+		if cell, _ := cellOf(s, c.Cell); c.Kind == kind && !c.Secondary {
+			out[fmt.Sprint(cell.Label(), " ", cell.Stage, " ", cell.Condition)] = c
+		}
+	}
+	return out
+}
+
+func off(c experiment.Cell, factor string) bool {
+	level, _ := c.Lookup(factor)
+	return level == "off"
+}
+
+// An effect that another setting hides: the log costs a third, but only where nobody
+// waits for the lock.
+func hiddenLog(c experiment.Cell) float64 {
+	v := 100.0
+	if off(c, "lock") {
+		v = 900
+		if !off(c, "log") {
+			v = 600
+		}
+	}
+	return v
+}
+
+func TestInteractionIsTheContrastOfTheReferenceCases(t *testing.T) {
+	var file struct{ Cases []referenceCase }
+	readJSON(t, "testdata/interaction.json", &file)
+	for _, c := range file.Cases {
+		if c.Expected["error"] != nil {
+			continue
+		}
+		t.Run(c.ID, func(t *testing.T) {
+			rows := c.Input["rounds"].([]any)
+			s := crossed(experiment.Design{Interactions: [][]string{{"lock", "log"}}}, len(rows), 1, hiddenLog)
+			column := map[string]int{"baseline": 0, "lock=off": 1, "log=off": 2, "lock=off,log=off": 3}
+			for i, r := range s.Runs {
+				cell, _ := cellOf(s, r.Cell)
+				values := asList(rows[r.Round-1])
+				s.Runs[i].Observations = []experiment.Observation{observed("throughput", values[column[cell.Label()]])}
+			}
+			got, ok := changesOf(s, analysed(t, s), experiment.ChangeInteraction)["lock=off,log=off main "]
+			if !ok {
+				t.Fatal("no interaction")
+			}
+			for name, v := range map[string]*float64{
+				"ratio_of_ratios": got.Estimate, "lo": got.Low, "hi": got.High, "p": got.P, "effect_a_without_b": got.Before, "effect_a_with_b": got.After,
+			} {
+				if v == nil || !c.Tolerance.agree(*v, asNumber(c.Expected[name])) {
+					t.Errorf("%s: %v, want %v", name, v, c.Expected[name])
+				}
+			}
+		})
+	}
+}
+
+func TestWhatABottleneckHidesIsSeenAsAChange(t *testing.T) {
+	design := experiment.Design{Stages: []experiment.Stage{
+		{Name: "found"}, {Name: "unlocked", Baseline: []experiment.Setting{{Factor: "lock", Level: "off"}}},
+	}}
+	s := crossed(design, 5, 2, hiddenLog)
+	got := changesOf(s, analysed(t, s), experiment.ChangeStage)
+	if len(got) != 2 { // users, as a factor, and log; the lock is off another baseline
+		t.Fatalf("%d changes, want 2: %v", len(got), got)
+	}
+	c := got["log=off unlocked "]
+	if c.Verdict != experiment.VerdictHigher || c.Material != experiment.MaterialProven || c.Method != experiment.MethodWelch || c.N != 5 {
+		t.Errorf("%+v", c)
+	}
+	if math.Abs(*c.Before-1) > 0.03 || math.Abs(*c.After-1.5) > 0.05 || *c.Low > 1.5 || *c.High < 1.5 || *c.Low < 1.4 {
+		t.Errorf("before %v, after %v, change [%v, %v]", *c.Before, *c.After, *c.Low, *c.High)
+	}
+	if v := got["users=500 unlocked "].Verdict; v == experiment.VerdictHigher || v == experiment.VerdictLower {
+		t.Errorf("users: %s", v)
+	}
+}
+
+// A chain of sweeps is read as one of stages is.
+func TestAPeelIsAChainOfSweeps(t *testing.T) {
+	stage := func(k int, moved ...experiment.Setting) experiment.Design {
+		return experiment.Design{Stages: []experiment.Stage{{Name: experiment.PeelStage(k), Baseline: moved}}}
+	}
+	first := crossed(stage(1), 5, 3, hiddenLog)
+	second := crossed(stage(2, experiment.Setting{Factor: "lock", Level: "off"}), 4, 4, hiddenLog)
+	second.Before, second.PeelParent = &first, first.ID
+	c, ok := changesOf(second, analysed(t, second), experiment.ChangeStage)["log=off peel-2 "]
+	if !ok || c.FromSweep != first.ID || c.N != 4 || c.Verdict != experiment.VerdictHigher {
+		t.Fatalf("%v, %+v", ok, c)
+	}
+	if from, _ := cellOf(first, c.From); from.Label() != "log=off" || from.Stage != "peel-1" {
+		t.Errorf("from %+v", from)
+	}
+	// Both in one sweep, the numbers are the same.
+	both := first
+	both.Cells, both.Runs = slices.Concat(first.Cells, second.Cells), slices.Concat(first.Runs, second.Runs)
+	for i := range both.Runs {
+		both.Runs[i].ID = int64(i + 1)
+	}
+	both.Rounds = 4
+	same := changesOf(both, analysed(t, both), experiment.ChangeStage)["log=off peel-2 "]
+	same.FromSweep = c.FromSweep
+	if diff := cmp.Diff(c, same, nearly); diff != "" {
+		t.Errorf("(-chain +stages):\n%s", diff)
+	}
+}
+
+// Fan-out helps few users and hurts many: the sign of an effect depends on the load.
+func TestASignThatDependsOnTheConditionIsFlagged(t *testing.T) {
+	s := crossed(experiment.Design{Across: []string{"users"}}, 5, 5, func(c experiment.Cell) float64 {
+		many := slices.Contains(c.Settings, experiment.Setting{Factor: "users", Level: "500"})
+		switch {
+		case !off(c, "lock"):
+			return 100
+		case many:
+			return 35
+		default:
+			return 150
+		}
+	})
+	got := changesOf(s, analysed(t, s), experiment.ChangeCondition)
+	c := got["lock=off main users=500"]
+	if c.Verdict != experiment.VerdictLower || c.Method != experiment.MethodOwn || !slices.Contains(c.Flags, experiment.FlagReversal) {
+		t.Errorf("%+v", c)
+	}
+	if c := got["log=off main users=500"]; slices.Contains(c.Flags, experiment.FlagReversal) || c.Verdict == experiment.VerdictLower {
+		t.Errorf("log: %+v", c)
+	}
+}
+
+func TestAChangeMirrorsWhenThePlacesSwap(t *testing.T) {
+	design := experiment.Design{Across: []string{"users"}}
+	for seed := range uint64(20) {
+		value := func(c experiment.Cell) float64 {
+			h := 100.0
+			for _, x := range c.Settings {
+				if x.Level == "off" || x.Level == "500" {
+					h *= 1 + 0.1*float64(len(x.Factor)%3)
+				}
+			}
+			return h
+		}
+		s := crossed(design, 3+int(seed%8), 100+seed, value)
+		there := changesOf(s, analysed(t, s), experiment.ChangeCondition)
+		slices.Reverse(s.Cells)
+		back := changesOf(s, analysed(t, s), experiment.ChangeCondition)
+		for _, cell := range []string{"lock=off", "log=off"} {
+			a, b := there[cell+" main users=500"], back[cell+" main users=50"]
+			p := tolerance{Rel: 1e-9}
+			if !p.agree(*a.Estimate**b.Estimate, 1) || !p.agree(*a.Low**b.High, 1) || !p.agree(*a.P, *b.P) {
+				t.Errorf("seed %d, %s: %v [%v, %v] and back %v [%v, %v]", seed, cell, *a.Estimate, *a.Low, *a.High, *b.Estimate, *b.Low, *b.High)
+			}
+		}
+	}
+}
+
+// Every reason for which an effect cannot be compared names the change, too.
+func TestChangesThatCannotBeTested(t *testing.T) {
+	design := experiment.Design{Across: []string{"users"}}
+	for _, c := range []struct {
+		name   string
+		spoil  func(s *experiment.Sweep)
+		rounds int
+		want   string
+	}{
+		{"two rounds", func(*experiment.Sweep) {}, 2, "n < 3"},
+		{"a zero", func(s *experiment.Sweep) { s.Runs[len(s.Runs)-1].Observations[0].Value = 0 }, 5, "ErrNonPositive"},
+		{"no number", func(s *experiment.Sweep) { s.Runs[len(s.Runs)-1].Observations[0].Value = math.NaN() }, 5, "ErrNotFinite"},
+		{"no valid run", func(s *experiment.Sweep) {
+			for i := range s.Runs {
+				if s.Runs[i].Cell == s.Runs[len(s.Runs)-1].Cell {
+					s.Runs[i].State = experiment.StateInvalid
+				}
+			}
+		}, 5, "no valid run"},
+		{"all equal", func(s *experiment.Sweep) {
+			for i := range s.Runs {
+				s.Runs[i].Observations[0].Value = 100
+			}
+		}, 5, "AllTied"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := crossed(design, c.rounds, 6, func(experiment.Cell) float64 { return 100 })
+			c.spoil(&s)
+			last, _ := cellOf(s, s.Runs[len(s.Runs)-1].Cell)
+			got := changesOf(s, analysed(t, s), experiment.ChangeCondition)[fmt.Sprint(last.Label(), " ", last.Stage, " ", last.Condition)]
+			if got.Verdict != experiment.VerdictNotTested || got.Reason != c.want || got.Low != nil {
+				t.Errorf("%s, %q, %v; want not-tested, %q", got.Verdict, got.Reason, got.Low, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,92 @@
+package analysis
+
+import (
+	"math"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ceteris/ceteris/experiment"
+)
+
+// The ladder of a connection budget: REST over one connection, 15 s a step, latencies as
+// the caller sees them, in microseconds. The ceiling is about 9,000/s; the tail moves one
+// rung before the median, and the low rungs, inflated by a short warm-up, hide nothing.
+func TestTheCeilingOfAConnectionBudget(t *testing.T) {
+	table := []struct{ target, achieved, dropped, p50, p95 float64 }{
+		{400, 400, 0, 309, 680},
+		{800, 800, 0, 198, 660},
+		{1600, 1591, 0.005, 113, 307},
+		{3200, 3190, 0.003, 79, 954},
+		{6400, 6316, 0.013, 72, 1795},
+		{9600, 8812, 0.081, 33394, 61987},
+		{12800, 9043, 0.29, 40396, 54690},
+	}
+	m := experiment.Matrix{
+		Factors: []experiment.Factor{{Name: "rate"}},
+		Design:  experiment.Design{Across: []string{"rate"}},
+		Load:    experiment.LoadSpec{Open: &experiment.OpenSpec{}},
+	}
+	var err error
+	if m.Load.Open.Rate, err = experiment.ParseTemplate("${rate}/s", experiment.Pos{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range table {
+		m.Factors[0].Levels = append(m.Factors[0].Levels, experiment.Level{Text: strconv.FormatFloat(r.target, 'f', 0, 64)})
+	}
+	s := experiment.Sweep{Rounds: 3, Settings: defaults(), Factors: m.Factors, Across: m.Design.Across, Cells: m.Cells(), Ladders: m.Ladders()}
+	s.Settings.Metric = experiment.MetricCeiling
+	s.Settings.Objectives = []experiment.Objective{{Metric: "latency_p95", Limit: 1}} // the tail that is looked at; it limits nothing
+	for round := 1; round <= s.Rounds; round++ {
+		for i, c := range s.Cells {
+			noise := 1 + 0.01*float64((round+i)%3-1)
+			r := experiment.RunRecord{Run: experiment.Run{ID: int64(len(s.Runs) + 1), Cell: c.Key, Round: round, State: experiment.StateOK}}
+			r.Observations = []experiment.Observation{
+				observed("offered", table[i].target), observed("throughput", table[i].achieved*noise), observed("dropped", table[i].dropped),
+				observed("error_rate", 0), observed("latency_p50", table[i].p50*1e-6), observed("latency_p95", table[i].p95*1e-6), observed("latency_count", 1e5),
+			}
+			s.Runs = append(s.Runs, r)
+		}
+	}
+	r := analysed(t, s)
+	rung := func(i int) experiment.CellKey { return s.Cells[i].Key }
+	want := []experiment.LadderResult{{
+		Cell: s.Ladders[0].Cell.Key, Status: "found", Tail: "latency_p95", State: stateFinal,
+		Sustained: rung(4), Broken: rung(5), TailFirst: rung(4), MedianFirst: rung(5),
+	}}
+	for i := range table {
+		broken := ""
+		if i >= 5 {
+			broken = "dropped"
+		}
+		want[0].Rungs = append(want[0].Rungs, experiment.RungResult{Cell: rung(i), N: 3, Broken: broken})
+	}
+	if diff := cmp.Diff(r.Ladders, want); diff != "" {
+		t.Errorf("(-got +want):\n%s", diff)
+	}
+	for _, i := range r.Intervals {
+		if i.Metric == experiment.MetricCeiling && math.Abs(*i.Estimate-8927.5) > 1e-6+0.01*8927.5 {
+			t.Errorf("ceiling %v, want about 8927.5", *i.Estimate)
+		}
+	}
+}
+
+func TestWhatALadderShows(t *testing.T) {
+	r := analysed(t, climbed(t, 5, map[string]float64{"1": 500, "8": 2500, "64": 9000}))
+	got := map[string]string{}
+	for _, l := range r.Ladders {
+		text := l.Status
+		if l.Above != nil {
+			text += " " + strconv.FormatFloat(*l.Above, 'f', -1, 64)
+		}
+		got[string(l.Cell)] = text
+	}
+	want := map[string]string{
+		"main|baseline|pool=1||ladder": "below-ladder", "main|control|pool=1||ladder": "below-ladder",
+		"main|varied|pool=8||ladder": "found", "main|varied|pool=64||ladder": "not-reached 4000",
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("(-got +want):\n%s", diff)
+	}
+}
