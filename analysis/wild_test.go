@@ -129,7 +129,7 @@ func TestWildSweeps(t *testing.T) {
 	}
 	for _, kind := range []string{
 		"better", "worse", "higher", "lower", "equivalent", "inconclusive", "not-tested", "fails", "invalid", "pending", "meets", "misses",
-		"responses",
+		"changes", "responses", "ladders",
 	} {
 		if seen[kind] < 3 {
 			t.Errorf("%d %s in all sweeps: too few to show anything", seen[kind], kind)
