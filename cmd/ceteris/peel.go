@@ -26,26 +26,26 @@ type peeled struct {
 }
 
 func (o runOptions) checkPeel() error {
+	if !o.peel {
+		return nil
+	}
 	if o.peelStages < 1 || o.peelStages > mostPeelStages {
 		return &usageError{fmt.Errorf("--peel-stages %d: want 1 to %d", o.peelStages, mostPeelStages)}
 	}
 	return nil
 }
 
-// peelable refuses, before anything begins, what cannot be peeled.
-func (a *app) peelable(ctx context.Context, files []string, matrices []*experiment.Matrix) error {
-	return a.each(ctx, files, func(i int) error {
-		m := matrices[i]
-		metric, _ := experiment.Sweep{Declared: m.Declared()}.Metric(m.Judge.Metric)
-		if metric.Better == experiment.NoDirection {
-			return &experiment.FieldError{
-				At: experiment.Pos{File: m.Origin.File}, Path: "judge.metric", Err: fmt.Errorf("%s is better neither way: no level of a factor is the best", m.Judge.Metric),
-				Hint: "judge by another metric, or run it without --peel",
-			}
+// peelable refuses a matrix that cannot be peeled.
+func peelable(m *experiment.Matrix) error {
+	metric, _ := experiment.Sweep{Declared: m.Declared()}.Metric(m.Judge.Metric)
+	if metric.Better == experiment.NoDirection {
+		return &experiment.FieldError{
+			At: experiment.Pos{File: m.Origin.File}, Path: "judge.metric", Err: fmt.Errorf("%s is better neither way: no level of a factor is the best", m.Judge.Metric),
+			Hint: "judge by another metric, or run it without --peel",
 		}
-		_, err := m.Peel(1, nil)
-		return err
-	})
+	}
+	_, err := m.Peel(1, nil)
+	return err
 }
 
 // peelFrom makes the turn the first stage of a peel.

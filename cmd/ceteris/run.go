@@ -112,11 +112,6 @@ func (a *app) run(ctx context.Context, o runOptions, files []string) error {
 			return err
 		}
 	}
-	if o.peel {
-		if err := a.peelable(ctx, files, matrices); err != nil {
-			return err
-		}
-	}
 	store, closeStore, err := a.openStore(ctx)
 	if err != nil {
 		return err
