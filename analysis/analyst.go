@@ -240,7 +240,7 @@ func (w *worker) row(f *family, c *cellRuns, row experiment.Comparison) experime
 	case len(f.baseline.counting) == 0:
 		row.Verdict, row.Reason = experiment.VerdictInvalid, cmp.Or(f.baseline.absent, "no valid run")+" of the baseline"
 	case len(c.counting) == 0 && f.failsIn(c):
-		row.Verdict, row.Reason = experiment.VerdictFails, "the subject failed in every round"
+		row.Verdict, row.Reason = experiment.VerdictFails, failedThroughout
 	case f.silenced(c):
 		row.Verdict, row.Reason = experiment.VerdictFails, noSuccess
 	case len(c.counting) == 0:
@@ -254,8 +254,11 @@ func (w *worker) row(f *family, c *cellRuns, row experiment.Comparison) experime
 	return row
 }
 
-// noSuccess is why a cell fails whose subject answers nothing well.
-const noSuccess = "no request succeeded in any round"
+// Why a cell fails.
+const (
+	failedThroughout = "the subject failed in every round"
+	noSuccess        = "no request succeeded in any round"
+)
 
 // silenced reports whether no request succeeds in a cell, while those of the baseline do.
 func (f *family) silenced(c *cellRuns) bool {

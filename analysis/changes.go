@@ -22,6 +22,11 @@ type changing struct {
 	factor, level  string
 }
 
+// unfit reports whether the values of a cell are selected.
+func (c changing) unfit() bool {
+	return slices.ContainsFunc([]*cellRuns{c.earlier.base, c.earlier.cell, c.later.base, c.later.cell}, func(r *cellRuns) bool { return r.unfit != "" })
+}
+
 // changeGroup is the changes of one kind between the same two places: their intervals
 // hold together.
 type changeGroup struct {
@@ -41,6 +46,7 @@ func (w *worker) changes(a arranged, ladders []ladder) error {
 		var err error
 		if before, err = arrange(*s); err == nil {
 			before.await(s.Stopping, true)
+			before.accept() // another sweep came after it
 			laddersBefore, err = before.ladders(*s, w.set)
 		}
 		if err != nil {
@@ -54,11 +60,12 @@ func (w *worker) changes(a arranged, ladders []ladder) error {
 	}
 	for _, name := range metricsOf(a.units, w.set.Metric) {
 		if name == experiment.MetricCeiling && len(ladders) > 0 {
-			continue
+			w.compareChanges(climbs, name)
+		} else {
+			w.compareChanges(cells, name)
 		}
-		w.compareChanges(cells, name)
 	}
-	if len(ladders) > 0 {
+	if w.set.Metric != experiment.MetricCeiling {
 		w.compareChanges(climbs, experiment.MetricCeiling)
 	}
 	return nil
@@ -77,7 +84,8 @@ func (w *worker) changeGroups(families, before []*family, conditions bool) []cha
 		add(experiment.ChangeInteraction, 0, f.interactions())
 	}
 	for _, f := range families {
-		if first := familyAt(families, f.stage, families[slices.IndexFunc(families, func(o *family) bool { return o.stage == f.stage })].condition()); conditions && first != f {
+		first := families[slices.IndexFunc(families, func(o *family) bool { return o.stage == f.stage })]
+		if conditions && first != f {
 			add(experiment.ChangeCondition, 0, f.since(first))
 		}
 	}
@@ -159,14 +167,7 @@ func (w *worker) compareChanges(groups []changeGroup, name string) {
 		contrasts := make([]*contrast, len(g.all))
 		var tested []*contrast
 		for i, c := range g.all {
-			earlier, later := w.effects(c.earlier, m), w.effects(c.later, m)
-			if g.kind == experiment.ChangeStage {
-				earlier.Rounds, later.Rounds = nil, nil // stages share no rounds
-			}
-			of := o
-			of.paired = earlier.paired()
-			contrasts[i] = newContrast(earlier, later, of)
-			contrasts[i].quantile = w.dunnett.student
+			contrasts[i] = w.contrastOf(g.kind, c, o)
 			if contrasts[i].tested() {
 				tested = append(tested, contrasts[i])
 			}
@@ -181,9 +182,26 @@ func (w *worker) compareChanges(groups []changeGroup, name string) {
 	}
 }
 
+// contrastOf sets the effects in the later place against those in the earlier one. It is
+// incomplete if a round lacks that either baseline has: in the same way whichever place
+// comes first.
+func (w *worker) contrastOf(kind experiment.ChangeKind, of changing, o Options) *contrast {
+	earlier, rounds := w.effects(of.earlier, o.Metric)
+	later, laterRounds := w.effects(of.later, o.Metric)
+	lacking := len(earlier.Values) < rounds || len(later.Values) < laterRounds
+	if kind == experiment.ChangeStage {
+		earlier.Rounds, later.Rounds = nil, nil // stages share no rounds
+	}
+	o.paired = earlier.paired()
+	c := newContrast(earlier, later, o)
+	c.quantile = w.dunnett.student
+	c.incomplete = c.known && (lacking || o.paired && len(c.own) < max(rounds, laterRounds))
+	return c
+}
+
 // effects are those of a cell by round, as ratios or differences, where both sides have
-// a value.
-func (w *worker) effects(e effect, m experiment.Metric) Sample {
+// a value; and the number of rounds in which the baseline has one.
+func (w *worker) effects(e effect, m experiment.Metric) (Sample, int) {
 	base, own := w.fitSample(e.family, e.base, m), w.fitSample(e.family, e.cell, m)
 	out := Sample{Cell: e.cell.cell.Key, Unfit: cmp.Or(base.Unfit, own.Unfit)}
 	difference := m.Scale == experiment.ScaleDifference
@@ -198,7 +216,7 @@ func (w *worker) effects(e effect, m experiment.Metric) Sample {
 	}
 	if err := check(base.Values, own.Values); err != nil {
 		out.Unfit = cmp.Or(out.Unfit, reason(err))
-		return Sample{Cell: out.Cell, Rounds: []int{}, Unfit: out.Unfit}
+		return Sample{Cell: out.Cell, Rounds: []int{}, Unfit: out.Unfit}, len(base.Values)
 	}
 	for i := range x {
 		if difference {
@@ -207,7 +225,7 @@ func (w *worker) effects(e effect, m experiment.Metric) Sample {
 			out.Values = append(out.Values, y[i]/x[i])
 		}
 	}
-	return out
+	return out, len(base.Values)
 }
 
 // fitSample is the sample of a cell, with why it may not be tested if its runs failed.
@@ -216,6 +234,8 @@ func (w *worker) fitSample(f *family, c *cellRuns, m experiment.Metric) Sample {
 	switch {
 	case f.silenced(c):
 		s.Unfit = noSuccess
+	case len(c.counting) == 0 && f.failsIn(c):
+		s.Unfit = failedThroughout
 	case len(c.counting) == 0:
 		s.Unfit = cmp.Or(s.Unfit, c.absent, "no valid run")
 	}
@@ -232,8 +252,13 @@ func (w *worker) change(g changeGroup, of changing, c *contrast, o Options) expe
 		Confidence: row.Confidence, P: row.P, PAdjusted: row.PAdjusted, N: min(len(c.base), len(c.own)), Method: row.Method,
 		Verdict: row.Verdict, Reason: row.Reason, Material: row.Material, Flags: row.Flags, State: of.later.family.stage.state,
 	}
-	if c.known {
+	if of.unfit() {
+		out.Estimate = nil // of the rounds that are left it would say too little or too much
+	} else if c.known {
 		out.Before, out.After = number(o.back(stat.Mean(c.x, nil))), number(o.back(stat.Mean(c.y, nil)))
+	}
+	if c.known && out.N >= fewestRounds && out.N < fewRounds {
+		out.Flags = withFlag(out.Flags, experiment.FlagFewRounds)
 	}
 	if c.reverses(o) {
 		out.Flags = append(out.Flags, experiment.FlagReversal)
@@ -242,8 +267,8 @@ func (w *worker) change(g changeGroup, of changing, c *contrast, o Options) expe
 		if e.cell.failedWith(e.base) > 0 {
 			out.Flags = withFlag(out.Flags, experiment.FlagSurvivors)
 		}
-		if interim(e.family.stage.state) {
-			out.State = e.family.stage.state
+		if state := e.family.stage.state; interim(state) || out.State == stateFinal {
+			out.State = state
 		}
 	}
 	if interim(out.State) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/ceteris/ceteris/experiment"
 )
@@ -134,12 +136,8 @@ func TestWhatABottleneckHidesIsSeenAsAChange(t *testing.T) {
 
 // A chain of sweeps is read as one of stages is.
 func TestAPeelIsAChainOfSweeps(t *testing.T) {
-	stage := func(k int, moved ...experiment.Setting) experiment.Design {
-		return experiment.Design{Stages: []experiment.Stage{{Name: experiment.PeelStage(k), Baseline: moved}}}
-	}
-	first := crossed(stage(1), 5, 3, hiddenLog)
-	second := crossed(stage(2, experiment.Setting{Factor: "lock", Level: "off"}), 4, 4, hiddenLog)
-	second.Before, second.PeelParent = &first, first.ID
+	first, second := peelOf(5, 4)
+	second.Before = &first
 	c, ok := changesOf(second, analysed(t, second), experiment.ChangeStage)["log=off peel-2 "]
 	if !ok || c.FromSweep != first.ID || c.N != 4 || c.Verdict != experiment.VerdictHigher {
 		t.Fatalf("%v, %+v", ok, c)
@@ -229,6 +227,13 @@ func TestChangesThatCannotBeTested(t *testing.T) {
 				}
 			}
 		}, 5, "no valid run"},
+		{"failed throughout", func(s *experiment.Sweep) {
+			for i := range s.Runs {
+				if s.Runs[i].Cell == s.Runs[len(s.Runs)-1].Cell {
+					s.Runs[i].State, s.Runs[i].Observations = experiment.StateFailedSubject, nil
+				}
+			}
+		}, 5, "the subject failed in every round"},
 		{"all equal", func(s *experiment.Sweep) {
 			for i := range s.Runs {
 				s.Runs[i].Observations[0].Value = 100
@@ -244,5 +249,136 @@ func TestChangesThatCannotBeTested(t *testing.T) {
 				t.Errorf("%s, %q, %v; want not-tested, %q", got.Verdict, got.Reason, got.Low, c.want)
 			}
 		})
+	}
+}
+
+// A change lacks a round whichever place lacks it, and few rounds of either are few.
+func TestFlagsOfAChangeAreThoseOfBothPlaces(t *testing.T) {
+	flat := func(experiment.Cell) float64 { return 100 }
+	for _, users := range []string{"50", "500"} {
+		s := crossed(experiment.Design{Across: []string{"users"}}, 6, 7, flat)
+		for i, r := range s.Runs {
+			if c, _ := cellOf(s, r.Cell); r.Round == 2 && c.Label() == "log=off" && c.Condition == "users="+users {
+				s.Runs[i].State = experiment.StateInvalid
+			}
+		}
+		got := changesOf(s, analysed(t, s), experiment.ChangeCondition)
+		if c := got["log=off main users=500"]; c.N != 5 || !slices.Contains(c.Flags, experiment.FlagIncomplete) {
+			t.Errorf("a round lacks under %s users: n %d, %v", users, c.N, c.Flags)
+		}
+		if c := got["lock=off main users=500"]; c.N != 6 || slices.Contains(c.Flags, experiment.FlagIncomplete) {
+			t.Errorf("a round lacks in another cell: n %d, %v", c.N, c.Flags)
+		}
+	}
+	for _, rounds := range [][2]int{{3, 6}, {6, 3}} {
+		before, s := peelOf(rounds[0], rounds[1])
+		s.Before = &before
+		if c := changesOf(s, analysed(t, s), experiment.ChangeStage)["log=off peel-2 "]; c.N != 3 || !slices.Contains(c.Flags, experiment.FlagFewRounds) {
+			t.Errorf("%v rounds: n %d, %v", rounds, c.N, c.Flags)
+		}
+	}
+}
+
+// peelOf makes the first two sweeps of a peel, of so many rounds each.
+func peelOf(first, second int) (before, after experiment.Sweep) {
+	stage := func(k int, moved ...experiment.Setting) experiment.Design {
+		return experiment.Design{Stages: []experiment.Stage{{Name: experiment.PeelStage(k), Baseline: moved}}}
+	}
+	before = crossed(stage(1), first, 3, hiddenLog)
+	after = crossed(stage(2, experiment.Setting{Factor: "lock", Level: "off"}), second, 4, hiddenLog)
+	after.PeelParent = before.ID
+	return before, after
+}
+
+// What comes after a sweep that was stopped by hand does not wait for its rounds, and
+// says that they were stopped.
+func TestAChangeSinceASweepThatWasStopped(t *testing.T) {
+	before, s := peelOf(4, 5)
+	before.Rounds = 10
+	s.Before = &before
+	c := changesOf(s, analysed(t, s), experiment.ChangeStage)["log=off peel-2 "]
+	if c.Verdict != experiment.VerdictHigher || c.State != "stopped: 4 of 10" {
+		t.Errorf("%s, %q", c.Verdict, c.State)
+	}
+	s.Rounds = 10
+	if c := changesOf(s, analysed(t, s), experiment.ChangeStage)["log=off peel-2 "]; c.Verdict != experiment.VerdictPending || c.Material != "" {
+		t.Errorf("with rounds to come: %s, %q", c.Verdict, c.Material)
+	}
+}
+
+// Rates that may be zero change by differences. Contrasts of 0.029, 0.030 and 0.031 have a mean of 0.030 and a
+// standard error of 0.001/sqrt(3); t with 2 degrees of freedom is 4.302653 at 97.5%.
+func TestInteractionOfARate(t *testing.T) {
+	s := crossed(experiment.Design{Interactions: [][]string{{"lock", "log"}}}, 3, 8, hiddenLog)
+	rates := map[string]float64{"baseline": 0, "lock=off": 0.01, "log=off": 0.002, "lock=off,log=off": 0.041}
+	for i, r := range s.Runs {
+		c, _ := cellOf(s, r.Cell)
+		v := rates[c.Label()]
+		if len(c.Off) == 2 {
+			v += 0.001 * float64(r.Round-1)
+		}
+		s.Runs[i].Observations = append(s.Runs[i].Observations, observed("error_rate", v))
+	}
+	var got []experiment.Change
+	for _, c := range analysed(t, s).Changes {
+		if c.Kind == experiment.ChangeInteraction && c.Metric == "error_rate" {
+			got = append(got, c)
+		}
+	}
+	if len(got) != 1 {
+		t.Fatalf("%d changes of the error rate, want 1", len(got))
+	}
+	c := got[0]
+	half := 4.302653 * 0.001 / math.Sqrt(3)
+	for name, v := range map[string][2]float64{
+		"before": {*c.Before, 0.01}, "after": {*c.After, 0.04}, "change": {*c.Estimate, 0.03}, "low": {*c.Low, 0.03 - half}, "high": {*c.High, 0.03 + half},
+	} {
+		if !(tolerance{Rel: 1e-6}).agree(v[0], v[1]) {
+			t.Errorf("%s: %v, want %v", name, v[0], v[1])
+		}
+	}
+	if c.Scale != experiment.ScaleDifference || !c.Secondary || c.Verdict != experiment.VerdictHigher || c.Material != experiment.MaterialProven {
+		t.Errorf("%+v", c)
+	}
+}
+
+// The two effects under the second condition are one family: each interval at 97.5%, and
+// Holm's p, the smaller one doubled.
+func TestChangesBetweenTwoPlacesHoldTogether(t *testing.T) {
+	s := crossed(experiment.Design{Across: []string{"users"}}, 6, 11, func(c experiment.Cell) float64 {
+		if off(c, "log") && c.Condition == "users=500" {
+			return 103
+		}
+		return 100
+	})
+	value := map[string]float64{}
+	for _, r := range s.Runs {
+		c, _ := cellOf(s, r.Cell)
+		value[fmt.Sprint(c.Label(), " ", c.Condition, " ", r.Round)] = math.Log(r.Observations[0].Value)
+	}
+	got := changesOf(s, analysed(t, s), experiment.ChangeCondition)
+	var p []float64
+	for _, cell := range []string{"lock=off", "log=off"} {
+		var x []float64
+		for round := 1; round <= s.Rounds; round++ {
+			at := func(cell, users string) float64 { return value[fmt.Sprint(cell, " users=", users, " ", round)] }
+			x = append(x, at(cell, "500")-at("baseline", "500")-at(cell, "50")+at("baseline", "50"))
+		}
+		mean, sd := stat.MeanStdDev(x, nil)
+		se := sd / math.Sqrt(6)
+		student := distuv.StudentsT{Sigma: 1, Nu: 5}
+		half := student.Quantile(1-0.05/4) * se
+		c := got[cell+" main users=500"]
+		near := tolerance{Rel: 1e-9}
+		if !near.agree(*c.Estimate, math.Exp(mean)) || !near.agree(*c.Low, math.Exp(mean-half)) || !near.agree(*c.High, math.Exp(mean+half)) {
+			t.Errorf("%s: %v [%v, %v], want %v [%v, %v]", cell, *c.Estimate, *c.Low, *c.High, math.Exp(mean), math.Exp(mean-half), math.Exp(mean+half))
+		}
+		if want := 2 * student.CDF(-math.Abs(mean)/se); !near.agree(*c.P, want) {
+			t.Errorf("%s: p %v, want %v", cell, *c.P, want)
+		}
+		p = append(p, *c.P, *c.PAdjusted)
+	}
+	if smaller, larger := min(p[0], p[2]), max(p[0], p[2]); min(p[1], p[3]) != 2*smaller || max(p[1], p[3]) != max(2*smaller, larger) {
+		t.Errorf("p and adjusted p: %v", p)
 	}
 }

@@ -90,3 +90,32 @@ func TestWhatALadderShows(t *testing.T) {
 		t.Errorf("(-got +want):\n%s", diff)
 	}
 }
+
+// The ceiling of a ladder is compared with what it was in the sweep before; without one
+// in every round it is not, and nothing is said of its size.
+func TestCeilingsChangeBetweenSweeps(t *testing.T) {
+	before := climbed(t, 5, map[string]float64{"1": 1500, "8": 2500, "64": 9000})
+	s := climbed(t, 5, map[string]float64{"1": 2500, "8": 2500, "64": 3500})
+	before.ID, s.ID, s.Before = 1, 2, &before
+	for _, secondary := range []bool{false, true} {
+		if secondary {
+			s.Settings.Metric = experiment.DefaultMetric
+		}
+		got := map[experiment.CellKey]experiment.Change{}
+		for _, c := range analysed(t, s).Changes {
+			if c.Metric == experiment.MetricCeiling && c.Secondary == secondary {
+				got[c.Cell] = c
+			}
+		}
+		if len(got) != 2 {
+			t.Fatalf("%d changes, want those of 2 ladders", len(got))
+		}
+		if c := got["main|varied|pool=8||ladder"]; c.Verdict != experiment.VerdictLower || c.Estimate == nil || math.Abs(*c.Estimate-0.6) > 0.02 || c.FromSweep != 1 {
+			t.Errorf("pool=8: %+v", c)
+		}
+		c := got["main|varied|pool=64||ladder"]
+		if c.Verdict != experiment.VerdictNotTested || c.Reason != "above 4000/s" || c.Estimate != nil || c.Before != nil || c.After != nil {
+			t.Errorf("pool=64: %+v", c)
+		}
+	}
+}

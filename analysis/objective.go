@@ -42,7 +42,7 @@ func (w *worker) against(f *family, c *cellRuns, s Sample, o experiment.Objectiv
 	}
 	switch {
 	case len(c.counting) == 0 && f.failsIn(c):
-		row.Verdict, row.Reason = experiment.VerdictFails, "the subject failed in every round"
+		row.Verdict, row.Reason = experiment.VerdictFails, failedThroughout
 	case c.silent:
 		row.Verdict, row.Reason = experiment.VerdictFails, noSuccess
 	case len(c.counting) == 0:
