@@ -167,14 +167,20 @@ func byPilot(v *report.PowerView, m *experiment.Matrix, pilot experiment.Sweep) 
 	}
 	v.Metric = metric
 	v.Effect, v.Width = analysis.MinimumEffect(metric, m.Judge, m.Repeat.Stopping)
-	byKey := map[experiment.CellKey]analysis.Spread{}
+	// A stage of a peel is a pilot of the whole matrix: the cell itself, or else the same
+	// levels off another baseline.
+	type levels struct{ label, condition string }
+	byKey, byLevels := map[experiment.CellKey]analysis.Spread{}, map[levels]analysis.Spread{}
 	for _, s := range spreads {
-		byKey[s.Cell.Key] = s
+		byKey[s.Cell.Key], byLevels[levels{s.Cell.Label(), s.Cell.Condition}] = s, s
 	}
 	cells, families := comparedIn(m)
 	for _, c := range cells {
 		row := report.PowerRow{Cell: c, Cells: families[familyOf(c)]}
 		s, there := byKey[c.Key]
+		if !there {
+			s, there = byLevels[levels{c.Label(), c.Condition}]
+		}
 		switch {
 		case !there:
 			row.Reason = "the pilot has no such cell"
