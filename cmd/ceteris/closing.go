@@ -21,7 +21,7 @@ type closing struct {
 	next     string // the command to go on with; empty if nothing is left
 }
 
-// turn is one matrix of a call of run, and what became of it.
+// turn is one matrix of a call of run, or one stage of its peel, and what became of it.
 type turn struct {
 	file, name string
 	matrix     *experiment.Matrix // that is measured; of a peel, that of the stage
@@ -36,8 +36,9 @@ type turn struct {
 	why        string // it ended before it was done, or is no success; empty if all is well
 }
 
-// done reports whether every planned round is complete.
-func (t *turn) done() bool { return t.sweep != 0 && t.rounds >= t.planned }
+// done reports whether every planned round is complete. A sweep whose results could not
+// be read is not.
+func (t *turn) done() bool { return t.sweep != 0 && t.planned > 0 && t.rounds >= t.planned }
 
 // read takes from a stored sweep what is said about it.
 func (t *turn) read(s experiment.Sweep, r experiment.Results, ended conduct.Ending) {
@@ -109,7 +110,11 @@ func (c closing) head() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
 		}
 	}
-	return fmt.Sprintf("%d matrices in %s: %s", len(c.turns), report.Duration(c.took), strings.Join(parts, ", "))
+	of := "matrices"
+	if slices.ContainsFunc(c.turns, func(t *turn) bool { return t.peel.stage > 0 }) {
+		of = "stages"
+	}
+	return fmt.Sprintf("%d %s in %s: %s", len(c.turns), of, report.Duration(c.took), strings.Join(parts, ", "))
 }
 
 // with gives the turns with one of some outcomes, in their order.

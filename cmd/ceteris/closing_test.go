@@ -161,6 +161,16 @@ heap sizes (sweep 4): 3 of 8 rounds; 07:00 was reached; suspended: heap=64MiB
 spike: not begun; 07:00 was reached
 database /data/t.db, log /data/t.db.log
 to go on: ceteris run 'heap sizes.yaml' spike.yaml`},
+		{"a peel", []*turn{
+			{file: "masked.yaml", name: "masked peel-1", begun: true, sweep: 1, rounds: 3, planned: 3, peel: peeled{stage: 1}},
+			{file: "masked.yaml", name: "masked peel-2", why: night.why(conduct.EndedUntil), peel: peeled{stage: 2, parent: 1}},
+		}, `
+2 stages in 8h 02m: 1 done, 1 not begun
+runs of this call: none
+masked peel-1 (sweep 1): 3 of 3 rounds
+masked peel-2: not begun; 07:00 was reached
+database /data/t.db, log /data/t.db.log
+to go on: ceteris run masked.yaml`},
 		{"one cannot be prepared", []*turn{
 			{file: "a.yaml", name: "a", begun: true, why: "prepare: no such image"},
 			with(done("b", 1), reasons(ok, "", 9), nil, nil),
@@ -198,8 +208,10 @@ to go on: ceteris run odd0.yaml odd1.yaml odd2.yaml odd3.yaml odd4.yaml last.yam
 
 func TestNext(t *testing.T) {
 	done := &turn{file: "done.yaml", begun: true, sweep: 1, rounds: 3, planned: 3}
+	unread := &turn{file: "unread.yaml", begun: true, sweep: 3}
 	partly := &turn{file: "partly.yaml", begun: true, sweep: 2, rounds: 1, planned: 3}
 	unbegun := &turn{file: "it's last.yaml"}
+	stage := &turn{file: "peeled.yaml", peel: peeled{stage: 2, parent: 1}}
 	for _, c := range []struct {
 		name  string
 		args  []string
@@ -208,7 +220,9 @@ func TestNext(t *testing.T) {
 	}{
 		{"nothing left", nil, []*turn{done}, ""},
 		{"what is left", nil, []*turn{done, partly, unbegun}, `ceteris run partly.yaml 'it'\''s last.yaml'`},
+		{"what could not be read", nil, []*turn{unread}, "ceteris run unread.yaml"},
 		{"with the flags that last", []string{"--until", "07:00", "--db", "my data.db", "--rounds", "8", "--accept-shared", "-v", "--format", "csv"}, []*turn{partly}, "ceteris run --accept-shared --db 'my data.db' --format csv --rounds 8 --verbose partly.yaml"},
+		{"a later stage of a new peel", []string{"--new", "--peel"}, []*turn{done, stage, unbegun}, `ceteris run --peel peeled.yaml; ceteris run --peel --new 'it'\''s last.yaml'`},
 		{"new ones only where none was begun", []string{"--new", "--for", "1h"}, []*turn{partly, unbegun}, `ceteris run partly.yaml; ceteris run --new 'it'\''s last.yaml'`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

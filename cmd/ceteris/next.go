@@ -28,12 +28,12 @@ func flagsToRepeat(fs *pflag.FlagSet) []string {
 
 // next gives the command that goes on with what is left; empty if nothing is. --new
 // is for sweeps that were not begun: another one of a sweep that was would begin at
-// its start.
+// its start, as would a peel of which only a later stage was not begun.
 func (o *runOptions) next(turns []*turn) string {
 	var begun, unbegun []string
 	for _, t := range turns {
 		switch {
-		case t.sweep == 0 && o.fresh:
+		case t.sweep == 0 && o.fresh && t.peel.parent == 0:
 			unbegun = append(unbegun, t.file)
 		case !t.done():
 			begun = append(begun, t.file)

@@ -78,19 +78,19 @@ func (n *night) peelOn(ctx context.Context, t *turn) *turn {
 }
 
 func (n *night) nextStage(ctx context.Context, t *turn) (next *turn, why string, err error) {
-	s, err := n.store.LoadSweep(ctx, t.sweep)
+	rep, err := storedReport(ctx, n.store, t.sweep)
 	if err != nil {
 		return nil, "", fmt.Errorf("peel: %w", err)
 	}
-	r, err := n.store.Results(ctx, t.sweep)
-	if err != nil {
-		return nil, "", fmt.Errorf("peel: %w", err)
-	}
-	move, found := analysis.Dominant(s, r, t.peel.spent)
+	move, found := analysis.Dominant(rep.Sweep, rep.Results, t.peel.spent)
 	if !found {
-		return nil, fmt.Sprintf("no level is better by the minimum effect of %s any more: %s is the last stage", report.Quantity(t.matrix.Judge.MinimumEffect, experiment.UnitRatio), experiment.PeelStage(t.peel.stage)), nil
+		why = fmt.Sprintf("no level is shown to be better by the minimum effect of %s any more", report.Quantity(t.matrix.Judge.MinimumEffect, experiment.UnitRatio))
+		if bad, _ := rep.Incomparable(); bad != "" {
+			why = "nothing can be compared: " + bad
+		}
+		return nil, why + ": " + experiment.PeelStage(t.peel.stage) + " is the last stage", nil
 	}
-	does := report.MoveText(s, r, move)
+	does := report.MoveText(rep.Sweep, rep.Results, move)
 	if t.peel.stage == n.o.peelStages {
 		return nil, fmt.Sprintf("%s, but --peel-stages %d is reached: it may hide more", does, n.o.peelStages), nil
 	}
