@@ -25,6 +25,11 @@ func (a *app) loadAll(ctx context.Context, o runOptions, files []string) ([]*exp
 		if matrices[i], err = a.load(stopping, files[i], o.runner, true); err != nil {
 			return err
 		}
+		if o.remake != nil {
+			if matrices[i], err = o.remake(matrices[i]); err != nil {
+				return err
+			}
+		}
 		if o.peel {
 			if err := peelable(matrices[i]); err != nil {
 				return err

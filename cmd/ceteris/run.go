@@ -104,14 +104,6 @@ func (a *app) run(ctx context.Context, o runOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	for i := range matrices {
-		if o.remake == nil {
-			break
-		}
-		if matrices[i], err = o.remake(matrices[i]); err != nil {
-			return err
-		}
-	}
 	store, closeStore, err := a.openStore(ctx)
 	if err != nil {
 		return err
