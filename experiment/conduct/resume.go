@@ -41,27 +41,34 @@ func byStage(cells []experiment.Cell) [][]experiment.Cell {
 //     owed to it: the invocation ended before it was made, and one that is made now
 //     would not share the time of its round, which is thereby split.
 //
-// Each stage has rounds of its own. Runs are added in the order in which they are to
-// come: stage by stage, round by round.
+// Each stage has rounds of its own, and by a rule one may have come further than is
+// planned for all: these of its rounds are mended as well. Runs are added in the order in
+// which they are to come: stage by stage, round by round.
 func mend(runs []experiment.Run, cells []experiment.Cell, rounds int, seed uint64) experiment.Reschedule {
 	stageOf := make(map[experiment.CellKey]string, len(cells))
+	last := map[string]int{}
 	for _, c := range cells {
-		stageOf[c.Key] = c.Stage
+		stageOf[c.Key], last[c.Stage] = c.Stage, rounds
 	}
 	blocks := map[block][]experiment.Run{}
-	var out experiment.Reschedule
 	for _, r := range runs {
-		switch {
-		case r.Round > rounds && r.State == experiment.StatePending:
-			out.Drop = append(out.Drop, r.ID)
-		case r.Round > rounds && r.State == experiment.StateRunning:
-			out.Interrupted = append(out.Interrupted, r.ID)
-		}
 		b := block{stageOf[r.Cell], r.Round}
 		blocks[b] = append(blocks[b], r)
+		if r.State.Settled() {
+			last[b.stage] = max(last[b.stage], r.Round)
+		}
+	}
+	var out experiment.Reschedule
+	for _, r := range runs {
+		switch over := r.Round > last[stageOf[r.Cell]]; {
+		case over && r.State == experiment.StatePending:
+			out.Drop = append(out.Drop, r.ID)
+		case over && r.State == experiment.StateRunning:
+			out.Interrupted = append(out.Interrupted, r.ID)
+		}
 	}
 	for _, stage := range byStage(cells) {
-		for round := 1; round <= rounds; round++ {
+		for round := 1; round <= last[stage[0].Stage]; round++ {
 			mendRound(&out, blocks[block{stage[0].Stage, round}], stage, round, seed)
 		}
 	}

@@ -2,6 +2,7 @@ package conduct_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -282,6 +283,48 @@ func TestARuleInStages(t *testing.T) {
 	enough = nil
 	if again := s.mustConduct(); len(again.Counts) != 0 || len(enough) != 0 || again.Results.RoundsDone != again.Results.Planned {
 		t.Errorf("run again: %v, after %d of %d rounds", again.Counts, again.Results.RoundsDone, again.Results.Planned)
+	}
+}
+
+// A round of a stage that came further than the others lacks nothing for long, either.
+func TestAGapInTheLongestStage(t *testing.T) {
+	s := newStage(t)
+	s.matrix.Design.Stages = []experiment.Stage{
+		{Name: "first"},
+		{Name: "second", Baseline: []experiment.Setting{{Factor: "log", Level: "info"}}},
+	}
+	s.under(precise(0.03), 0, 0)
+	rng := rand.New(rand.NewPCG(7, 0))
+	var now conduct.Event
+	s.on = func(e conduct.Event) {
+		if e.Kind == conduct.EventRunBegan {
+			now = e
+		}
+	}
+	s.script.Load = func(fake.Run, experiment.Load) fake.Generation {
+		deviation := 0.001
+		if now.Cell.Stage == "second" {
+			deviation = 0.02
+		}
+		return fake.Throughput(1000 * math.Exp(deviation*rng.NormFloat64()))
+	}
+	s.script.Open = func(fake.Run) error {
+		if now.Cell.Stage == "second" && now.Round == 6 && now.Cell.Role == experiment.RoleControl {
+			return errors.New("engine hiccup")
+		}
+		return nil
+	}
+	r := s.mustConduct()
+	if r.Ended != conduct.EndedDone || r.Missing != 1 || r.Results.RoundsDone != 5 {
+		t.Fatalf("ended %s after %d rounds, %d runs are missing", r.Ended, r.Results.RoundsDone, r.Missing)
+	}
+	s.script.Open = nil
+	again := s.mustConduct()
+	if again.Ended != conduct.EndedDone || again.Counts[experiment.StateOK] != 4 {
+		t.Errorf("run again: ended %s with %v, want a round of 4", again.Ended, again.Counts)
+	}
+	if third := s.mustConduct(); len(third.Counts) != 0 {
+		t.Errorf("and again: %v", third.Counts)
 	}
 }
 
