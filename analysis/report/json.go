@@ -242,16 +242,21 @@ func (r Report) cellJSON(x row) cellJSON {
 			}
 		}
 		if v, ok := x.compared[name]; ok {
-			m.Compared = &comparedJSON{
-				Scale: string(v.Scale), Estimate: clean(v.Estimate), Low: clean(v.Low), High: clean(v.High),
-				Confidence: number64(v.Confidence), EqLow: clean(v.EqLow), EqHigh: clean(v.EqHigh), P: clean(v.P), PAdjusted: clean(v.PAdjusted),
-				Rounds: v.N, Method: string(v.Method), Verdict: string(v.Verdict), Reason: v.Reason, Material: string(v.Material),
-				RoundsNeeded: v.RoundsNeeded, Flags: flagNames(v.Flags), State: v.State, Limit: r.limit(name),
-			}
+			m.Compared = comparedOf(v)
+			m.Compared.Limit = r.limit(name)
 		}
 		c.Metrics = append(c.Metrics, m)
 	}
 	return c
+}
+
+func comparedOf(c experiment.Comparison) *comparedJSON {
+	return &comparedJSON{
+		Scale: string(c.Scale), Estimate: clean(c.Estimate), Low: clean(c.Low), High: clean(c.High),
+		Confidence: number64(c.Confidence), EqLow: clean(c.EqLow), EqHigh: clean(c.EqHigh), P: clean(c.P), PAdjusted: clean(c.PAdjusted),
+		Rounds: c.N, Method: string(c.Method), Verdict: string(c.Verdict), Reason: c.Reason, Material: string(c.Material),
+		RoundsNeeded: c.RoundsNeeded, Flags: flagNames(c.Flags), State: c.State,
+	}
 }
 
 func (r Report) climbJSON(c analysis.Climb) ladderJSON {

@@ -90,13 +90,10 @@ type versusMetricJSON struct {
 }
 
 func (r VersusReport) json() versusJSON {
-	set := r.Versus.Settings
 	out := versusJSON{
 		Old: versusSweep(r.Old), New: versusSweep(r.New), Version: r.Versus.Version, Summary: r.summary(), Untested: r.Versus.Untested,
-		Settings: settingsJSON{
-			Metric: set.Metric, MinimumEffect: number64(set.MinimumEffect), Confidence: number64(set.Confidence), ErrorRate: number64(set.ErrorRate),
-		},
-		Differs: []differenceJSON{}, Cells: []versusCellJSON{}, OnlyOld: versusLabels(r.Versus.OnlyOld), OnlyNew: versusLabels(r.Versus.OnlyNew),
+		Settings: settingsOf(r.Versus.Settings),
+		Differs:  []differenceJSON{}, Cells: []versusCellJSON{}, OnlyOld: versusLabels(r.Versus.OnlyOld), OnlyNew: versusLabels(r.Versus.OnlyNew),
 	}
 	for _, d := range r.Versus.Differs {
 		out.Differs = append(out.Differs, differenceJSON(d))
@@ -117,11 +114,7 @@ func (r VersusReport) json() versusJSON {
 func versusMetric(x analysis.VersusRow) versusMetricJSON {
 	return versusMetricJSON{
 		Metric: x.Metric, Primary: !x.Secondary, Unit: string(x.Unit), NOld: x.OldN, NNew: x.NewN, MeanOld: clean(x.OldMean), MeanNew: clean(x.NewMean),
-		Compared: &comparedJSON{
-			Scale: string(x.Scale), Estimate: clean(x.Estimate), Low: clean(x.Low), High: clean(x.High), Confidence: number64(x.Confidence),
-			EqLow: clean(x.EqLow), EqHigh: clean(x.EqHigh), P: clean(x.P), PAdjusted: clean(x.PAdjusted), Rounds: x.N, Method: string(x.Method),
-			Verdict: string(x.Verdict), Reason: x.Reason, Material: string(x.Material), Flags: flagNames(x.Flags), State: x.State,
-		},
+		Compared: comparedOf(x.Comparison),
 	}
 }
 
