@@ -2,9 +2,9 @@ package analysis
 
 import "gonum.org/v1/gonum/stat/distuv"
 
-// aaLevel is both the level at which identical cells are compared and the chance of a
+// AALevel is both the level at which identical cells are compared and the chance of a
 // false alarm.
-const aaLevel = 0.05
+const AALevel = 0.05
 
 // AAAlarm is the number of comparisons of identical cells with an unadjusted p below
 // 5%, of so many, from which on the method is not to be trusted: it lies above the
@@ -12,7 +12,7 @@ const aaLevel = 0.05
 // 10% in 86% of cases, 20 only in 13%: let them accumulate. Comparisons are taken as
 // independent.
 func AAAlarm(comparisons int) int {
-	return alarmAt(comparisons, aaLevel, aaLevel)
+	return alarmAt(comparisons, AALevel, AALevel)
 }
 
 // alarmAt is the smallest count that exceeds the upper level point of a binomial with

@@ -32,17 +32,8 @@ func (c *cellRuns) hasRound(round int) bool {
 	return slices.ContainsFunc(c.counting, func(r countingRun) bool { return r.round == round })
 }
 
-// stateFinal is the state of results once all planned rounds are done.
-const stateFinal = "final"
-
-// Before that the state is one of these, with the rounds that are done and planned.
-const (
-	stateInterim = "interim: "
-	stateStopped = "stopped: " // no more are to come
-)
-
 // interim reports whether rounds are still to come: there are no verdicts yet.
-func interim(state string) bool { return strings.HasPrefix(state, stateInterim) }
+func interim(state string) bool { return strings.HasPrefix(state, experiment.ResultsInterim) }
 
 // stage is the cells that share rounds.
 type stage struct {
@@ -142,8 +133,8 @@ func (r countingRun) succeeds() bool {
 // accept takes the rounds that there are for all that there will be.
 func (a arranged) accept() {
 	for _, f := range a.families {
-		if rounds, open := strings.CutPrefix(f.stage.state, stateInterim); open {
-			f.stage.state = stateStopped + rounds
+		if rounds, open := strings.CutPrefix(f.stage.state, experiment.ResultsInterim); open {
+			f.stage.state = experiment.ResultsStopped + rounds
 		}
 	}
 }
@@ -189,9 +180,9 @@ func (st *stage) settle(byCell map[experiment.CellKey][]experiment.RunRecord, pl
 		}
 	}
 	slices.Sort(st.rounds)
-	st.state = stateFinal
+	st.state = experiment.ResultsFinal
 	if len(st.rounds) < planned && st.paired {
-		st.state = fmt.Sprintf(stateInterim+"%d of %d", len(st.rounds), planned)
+		st.state = fmt.Sprintf(experiment.ResultsInterim+"%d of %d", len(st.rounds), planned)
 	}
 	for _, c := range st.cells {
 		if err := c.count(byCell[c.cell.Key], open, st.paired); err != nil {

@@ -123,7 +123,7 @@ func (c *calibrating) look(rounds []int, out *experiment.Calibration) {
 			continue
 		}
 		out.Comparisons++
-		if *row.P < aaLevel {
+		if *row.P < AALevel {
 			out.Alarms++
 		}
 	}

@@ -267,7 +267,7 @@ func (w *worker) change(g changeGroup, of changing, c *contrast, o Options) expe
 		if e.cell.failedWith(e.base) > 0 {
 			out.Flags = withFlag(out.Flags, experiment.FlagSurvivors)
 		}
-		if state := e.family.stage.state; interim(state) || out.State == stateFinal {
+		if state := e.family.stage.state; interim(state) || out.State == experiment.ResultsFinal {
 			out.State = state
 		}
 	}

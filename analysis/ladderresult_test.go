@@ -52,7 +52,7 @@ func TestTheCeilingOfAConnectionBudget(t *testing.T) {
 	r := analysed(t, s)
 	rung := func(i int) experiment.CellKey { return s.Cells[i].Key }
 	want := []experiment.LadderResult{{
-		Cell: s.Ladders[0].Cell.Key, Status: "found", Tail: "latency_p95", State: stateFinal,
+		Cell: s.Ladders[0].Cell.Key, Status: "found", Tail: "latency_p95", State: experiment.ResultsFinal,
 		Sustained: rung(4), Broken: rung(5), TailFirst: rung(4), MedianFirst: rung(5),
 	}}
 	for i := range table {

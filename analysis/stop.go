@@ -109,9 +109,9 @@ func (a arranged) await(rule experiment.Stopping, accepted bool) {
 		n := len(st.rounds)
 		switch {
 		case n >= rule.AtMost && st.paired:
-			st.state = stateFinal
+			st.state = experiment.ResultsFinal
 		case interim(st.state):
-			st.state = fmt.Sprintf(stateInterim+"%d of at most %d", n, rule.AtMost)
+			st.state = fmt.Sprintf(experiment.ResultsInterim+"%d of at most %d", n, rule.AtMost)
 		}
 		if look := rule.LastLook(n); look > 0 && look < n && !accepted {
 			st.cut(look)
@@ -173,7 +173,7 @@ func (w *worker) look(a arranged, ladders []ladder) {
 		stop.Met = stop.Met && met
 		if met {
 			stop.MetIn = append(stop.MetIn, st.name)
-			st.state = stateFinal
+			st.state = experiment.ResultsFinal
 		}
 	}
 	stop.HalfWidth = number(widest)

@@ -270,7 +270,7 @@ func (p cellPair) state() string {
 			return c.stage.state
 		}
 	}
-	if p.old.stage.state != stateFinal {
+	if p.old.stage.state != experiment.ResultsFinal {
 		return p.old.stage.state
 	}
 	return p.now.stage.state

@@ -83,6 +83,15 @@ const (
 	FlagReversal          Flag = "Reversal"
 )
 
+// The states of results: ResultsFinal once all planned rounds are done. Before that the
+// rounds follow (3 of 5, 7 of at most 30): more are to come and there are no verdicts
+// yet, or what there is was accepted.
+const (
+	ResultsFinal   = "final"
+	ResultsInterim = "interim: "
+	ResultsStopped = "stopped: "
+)
+
 // Interval describes a metric in one cell. Low and High are nil below 3 runs.
 type Interval struct {
 	Cell       CellKey

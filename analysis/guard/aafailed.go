@@ -7,9 +7,6 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// aaLevel is the p below which two copies of the baseline differ.
-const aaLevel = 0.05
-
 // aaFailed counts how often identical cells differed on a host: in the controls of its
 // sweeps, and in its calibration.
 func aaFailed() Guard {
@@ -32,7 +29,7 @@ func judgeAA(s experiment.Sweep, r experiment.Results, _ float64) []experiment.F
 			continue
 		}
 		count.Comparisons++
-		if *c.P < aaLevel {
+		if *c.P < analysis.AALevel {
 			count.Alarms++
 		}
 	}

@@ -86,7 +86,7 @@ func (r Report) csvRow(x row, metric string) []string {
 		fields = append(fields, make([]string, 10)...)
 	}
 	state := cmp.Or(i.State, c.State)
-	if strings.HasPrefix(state, stateInterim) && r.halted() {
+	if strings.HasPrefix(state, experiment.ResultsInterim) && r.halted() {
 		state += ", " + stoppedState(r.Sweep.Ended)
 	}
 	fields = append(fields, state)

@@ -115,7 +115,7 @@ func trendText(x experiment.Response) string {
 	case experiment.TrendUntest:
 	}
 	if x.Reason == string(experiment.VerdictPending) {
-		return "trend pending (" + strings.TrimPrefix(x.State, "interim: ") + ")"
+		return "trend pending (" + strings.TrimPrefix(x.State, experiment.ResultsInterim) + ")"
 	}
 	return strings.TrimSuffix("trend not tested ("+inWords(x.Reason)+")", " ()")
 }

@@ -8,13 +8,6 @@ import (
 	"github.com/ceteris/ceteris/experiment"
 )
 
-// States of results before all planned rounds are done: more are to come, or what there
-// is was accepted. The rounds follow: 3 of 5, 7 of at most 30.
-const (
-	stateInterim = "interim: "
-	stateStopped = "stopped: "
-)
-
 // byHand reports whether an invocation ended because somebody asked for it.
 func byHand(outcome string) bool {
 	switch outcome {
@@ -62,12 +55,12 @@ func (r Report) halted() bool { return r.interim() && byHand(r.Sweep.Ended) }
 // accepted gives the rounds of results that were taken for all; empty if none were.
 func (r Report) accepted() string {
 	for _, c := range r.Results.Comparisons {
-		if rounds, ok := strings.CutPrefix(c.State, stateStopped); ok {
+		if rounds, ok := strings.CutPrefix(c.State, experiment.ResultsStopped); ok {
 			return rounds
 		}
 	}
 	for _, i := range r.Results.Intervals {
-		if rounds, ok := strings.CutPrefix(i.State, stateStopped); ok {
+		if rounds, ok := strings.CutPrefix(i.State, experiment.ResultsStopped); ok {
 			return rounds
 		}
 	}

@@ -141,7 +141,7 @@ func (r VersusReport) label(c experiment.Cell) string {
 func verdictText(c experiment.Comparison) string {
 	switch {
 	case c.Verdict == experiment.VerdictPending:
-		return fmt.Sprintf("pending (%s)", strings.TrimPrefix(Plain(c.State), "interim: "))
+		return fmt.Sprintf("pending (%s)", strings.TrimPrefix(Plain(c.State), experiment.ResultsInterim))
 	case c.Material != "":
 		return string(c.Verdict) + ", " + string(c.Material)
 	default:

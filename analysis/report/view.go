@@ -162,7 +162,7 @@ func (r Report) progress(g group) string {
 			states = append(states, i.State)
 		}
 		for _, s := range states {
-			for _, prefix := range []string{stateInterim, stateStopped} {
+			for _, prefix := range []string{experiment.ResultsInterim, experiment.ResultsStopped} {
 				if rounds, ok := strings.CutPrefix(s, prefix); ok {
 					return rounds
 				}
