@@ -28,8 +28,8 @@ type Shows struct {
 	Effect float64 `json:"effect"` // a fraction
 }
 
-// AAHistory counts the controls of the sweeps of a host that were measured before: how
-// often the baseline and its second copy differed.
+// AAHistory counts the controls of the other sweeps of a host, earlier and later ones:
+// how often the baseline and its second copy differed.
 type AAHistory struct {
 	Comparisons int
 	Alarms      int // with a p below 5%

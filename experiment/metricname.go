@@ -57,9 +57,8 @@ func (n MetricName) Of(base string) string {
 func (o Objective) Row() string { return ObjectivePrefix + o.Metric }
 
 // Metric describes a metric of the sweep: one that its matrix declares (which may be
-// zero, unless it declares a scale), or one that
-// every sweep may have, alone or of one phase or request. Of others known is false;
-// see MetricByName.
+// zero, unless it declares a scale), or one that every sweep may have, alone or of one
+// phase or request. Of others known is false; see MetricByName.
 func (s Sweep) Metric(name string) (m Metric, known bool) {
 	base := SplitMetricName(name).Base
 	for _, n := range []string{name, base} {

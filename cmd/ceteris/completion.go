@@ -56,9 +56,8 @@ func newHelpCommand() *cobra.Command {
 }
 
 // completeSweeps offers the sweeps of the database for the argument SWEEP, and for the
-// second one of compare: the names
-// of matrices, each with its newest sweep, and latest. What cannot be read offers
-// nothing.
+// second one of compare: the names of matrices, each with its newest sweep, and latest.
+// What cannot be read offers nothing.
 func (a *app) completeSweeps(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const none = cobra.ShellCompDirectiveNoFileComp
 	if len(args) > 0 && (cmd.Name() != "compare" || len(args) > 1) {

@@ -53,18 +53,10 @@ func (p *progress) on(e conduct.Event) {
 		p.ended(e)
 	case conduct.EventRound:
 		if p.bar == nil {
-			stage := ""
-			if e.Stage != experiment.MainStage && e.Stage != "" {
-				stage = " of stage " + report.Plain(e.Stage)
-			}
-			p.say("round %d of %s%s is done", e.Round, ofRounds(e), stage)
+			p.say("round %d of %s%s is done", e.Round, ofRounds(e), ofStage(e))
 		}
 	case conduct.EventEnough:
-		stage := ""
-		if e.Stage != experiment.MainStage && e.Stage != "" {
-			stage = " of stage " + report.Plain(e.Stage)
-		}
-		p.say("%d rounds%s of %s are enough: the rule is met", e.Round, stage, ofRounds(e))
+		p.say("%d rounds%s of %s are enough: the rule is met", e.Round, ofStage(e), ofRounds(e))
 	case conduct.EventSnapshot:
 		if !e.Restored {
 			p.say("the volumes of %s are prepared, and kept for the runs to come", report.Plain(e.Service))
@@ -82,6 +74,14 @@ func ofRounds(e conduct.Event) string {
 		return fmt.Sprintf("at most %d", e.Rounds)
 	}
 	return fmt.Sprint(e.Rounds)
+}
+
+// ofStage names the stage of an event, unless it is the one that every sweep has.
+func ofStage(e conduct.Event) string {
+	if e.Stage == experiment.MainStage || e.Stage == "" {
+		return ""
+	}
+	return " of stage " + report.Plain(e.Stage)
 }
 
 func (p *progress) say(format string, a ...any) {
