@@ -71,8 +71,10 @@ func TestDominant(t *testing.T) {
 			"lock=off users=60": 50, "lock=off users=1000": 50, "pool=64 users=60": 400, "pool=64 users=1000": 400,
 		}, nil, "lock=off from on"},
 		{
-			"the way back", experiment.HigherIsBetter, map[string]float64{"lock=off users=60": 200, "lock=off users=1000": 200},
-			[]experiment.Setting{{Factor: "lock", Level: "off"}}, "",
+			"the way back", experiment.HigherIsBetter,
+			map[string]float64{"lock=off users=60": 200, "lock=off users=1000": 200},
+			[]experiment.Setting{{Factor: "lock", Level: "off"}},
+			"",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
