@@ -17,9 +17,9 @@ type Move struct {
 
 // Dominant finds the one factor off the baseline whose level does most for the primary
 // metric: judged better, materially (proven or likely), and in no condition worse. Of
-// several conditions the smallest effect counts. Settings in spent are not adopted
-// again: they were the baseline before. False where nothing is left that matters, and
-// before the verdicts are final.
+// several conditions the smallest effect counts; a level that one of them lacks is no
+// baseline for it. Settings in spent are not adopted again: they were the baseline before.
+// False where nothing is left that matters, and before the verdicts are final.
 func Dominant(s experiment.Sweep, r experiment.Results, spent []experiment.Setting) (Move, bool) {
 	primary := cmp.Or(r.Settings.Metric, s.Settings.Metric)
 	least := map[experiment.Setting]candidate{}
@@ -29,8 +29,16 @@ func Dominant(s experiment.Sweep, r experiment.Results, spent []experiment.Setti
 			continue
 		}
 		is := candidate{cell: c.Cell, size: improvement(c)}
-		if before, seen := least[cell.Off[0]]; !seen || is.size < before.size {
-			least[cell.Off[0]] = is
+		if before, seen := least[cell.Off[0]]; seen && before.size <= is.size {
+			is = before
+		}
+		is.conditions = least[cell.Off[0]].conditions + 1
+		least[cell.Off[0]] = is
+	}
+	conditions := 0
+	for _, i := range r.Intervals {
+		if cell, ok := cellOf(s, i.Cell); ok && i.Metric == primary && cell.Role == experiment.RoleBaseline {
+			conditions++
 		}
 	}
 	var best Move
@@ -39,7 +47,7 @@ func Dominant(s experiment.Sweep, r experiment.Results, spent []experiment.Setti
 	for _, f := range s.Factors { // in order of declaration, so that equals are settled alike
 		for _, l := range f.Levels {
 			at := experiment.Setting{Factor: f.Name, Level: l.Text}
-			if is := least[at]; is.size > most {
+			if is := least[at]; is.size > most && is.conditions == conditions {
 				best, most = Move{Setting: at, Cell: is.cell}, is.size
 				if base >= 0 {
 					best.From, _ = s.Cells[base].Lookup(f.Name)
@@ -51,8 +59,9 @@ func Dominant(s experiment.Sweep, r experiment.Results, spent []experiment.Setti
 }
 
 type candidate struct {
-	cell experiment.CellKey
-	size float64
+	cell       experiment.CellKey
+	size       float64
+	conditions int // in which it is compared
 }
 
 // improvement is how far a comparison lies on the better side, as far as it is shown;
