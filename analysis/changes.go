@@ -141,14 +141,15 @@ func (f *family) interactions() []changing {
 	return out
 }
 
-// since sets the effects of a family against the same ones elsewhere.
+// since sets the effects of a family against the same ones elsewhere: from the same levels
+// to the same levels. Of a factor whose baseline has moved none is left.
 func (f *family) since(earlier *family) []changing {
 	if f.baseline == nil || earlier == nil || earlier.baseline == nil {
 		return nil
 	}
 	var out []changing
 	for _, c := range f.cells {
-		if was := earlier.off(c.cell.Off...); was != nil {
+		if was := earlier.off(c.cell.Off...); was != nil && f.leavesAs(earlier, c.cell.Off) {
 			out = append(out, changing{
 				earlier: effect{earlier, earlier.baseline, was}, later: effect{f, f.baseline, c},
 				factor: c.cell.Factor, level: c.cell.Level,
@@ -156,6 +157,16 @@ func (f *family) since(earlier *family) []changing {
 		}
 	}
 	return out
+}
+
+// leavesAs reports whether both baselines have the same level of each of the factors that
+// are off it.
+func (f *family) leavesAs(o *family, off []experiment.Setting) bool {
+	return !slices.ContainsFunc(off, func(s experiment.Setting) bool {
+		is, _ := f.baseline.cell.Lookup(s.Factor)
+		was, _ := o.baseline.cell.Lookup(s.Factor)
+		return is != was
+	})
 }
 
 // compareChanges adds the changes of one metric.
@@ -168,6 +179,9 @@ func (w *worker) compareChanges(groups []changeGroup, name string) {
 		var tested []*contrast
 		for i, c := range g.all {
 			contrasts[i] = w.contrastOf(g.kind, c, o)
+			if g.sweep != 0 && contrasts[i].tested() && w.sweep.Before.Host.ID() != w.sweep.Host.ID() {
+				contrasts[i].reason = reasonHosts
+			}
 			if contrasts[i].tested() {
 				tested = append(tested, contrasts[i])
 			}
@@ -177,7 +191,7 @@ func (w *worker) compareChanges(groups []changeGroup, name string) {
 		}
 		adjustAll(tested)
 		for i, c := range g.all {
-			w.out.Changes = append(w.out.Changes, w.change(g, c, contrasts[i], o))
+			w.out.Changes = append(w.out.Changes, w.change(g, c, contrasts[i], len(tested), o))
 		}
 	}
 }
@@ -242,8 +256,9 @@ func (w *worker) fitSample(f *family, c *cellRuns, m experiment.Metric) Sample {
 	return s
 }
 
-// change puts a contrast of effects into the form of results.
-func (w *worker) change(g changeGroup, of changing, c *contrast, o Options) experiment.Change {
+// change puts a contrast of effects, one of so many that are tested, into the form of
+// results.
+func (w *worker) change(g changeGroup, of changing, c *contrast, tested int, o Options) experiment.Change {
 	row := c.comparison(o)
 	out := experiment.Change{
 		Kind: g.kind, Metric: o.Metric.Name, Secondary: o.Metric.Name != w.set.Metric,
@@ -260,7 +275,7 @@ func (w *worker) change(g changeGroup, of changing, c *contrast, o Options) expe
 	if c.known && out.N >= fewestRounds && out.N < fewRounds {
 		out.Flags = withFlag(out.Flags, experiment.FlagFewRounds)
 	}
-	if c.reverses(o) {
+	if c.reverses(tested, o) {
 		out.Flags = append(out.Flags, experiment.FlagReversal)
 	}
 	for _, e := range []effect{of.earlier, of.later} {
@@ -278,13 +293,15 @@ func (w *worker) change(g changeGroup, of changing, c *contrast, o Options) expe
 }
 
 // reverses reports whether the two effects point in opposite directions, each with an
-// interval of its own that excludes none.
-func (c *contrast) reverses(o Options) bool {
+// interval of its own that excludes none. Those of k changes hold together (Bonferroni): of
+// many effects that end somewhere some seem to be turned round by chance.
+func (c *contrast) reverses(k int, o Options) bool {
 	if !c.tested() || !c.known {
 		return false
 	}
-	x, errX := meanOf(c.x, c.scale(o, c.x), o.Confidence)
-	y, errY := meanOf(c.y, c.scale(o, c.y), o.Confidence)
+	confidence := 1 - (1-o.Confidence)/float64(k)
+	x, errX := meanOf(c.x, c.scale(o, c.x), confidence)
+	y, errY := meanOf(c.y, c.scale(o, c.y), confidence)
 	if errX != nil || errY != nil {
 		return false
 	}

@@ -134,6 +134,34 @@ func TestWhatABottleneckHidesIsSeenAsAChange(t *testing.T) {
 	}
 }
 
+// A level of the factor that is moved is set against another one than before: that its
+// ratio is another is no change of an effect. Here nothing hides anything.
+func TestAFactorThatIsMovedHasNoChange(t *testing.T) {
+	speed := map[string]float64{"1": 50, "4": 100, "8": 150}
+	levels := []experiment.Level{{Text: "4"}, {Text: "1"}, {Text: "8"}}
+	m := experiment.Matrix{
+		Factors: []experiment.Factor{{Name: "pool", Levels: levels}, {Name: "log", Levels: []experiment.Level{{Text: "on"}, {Text: "off"}}}},
+		Design: experiment.Design{
+			Stages:       []experiment.Stage{{Name: "found"}, {Name: "moved", Baseline: []experiment.Setting{{Factor: "pool", Level: "8"}}}},
+			Interactions: [][]string{{"pool", "log"}},
+		},
+	}
+	s := experiment.Sweep{Rounds: 5, Settings: defaults(), Factors: m.Factors, Cells: m.Cells()}
+	for i, c := range s.Cells {
+		pool, _ := c.Lookup("pool")
+		for round := range s.Rounds {
+			s.Runs = append(s.Runs, experiment.RunRecord{
+				Run:          experiment.Run{ID: int64(len(s.Runs) + 1), Cell: c.Key, Round: round + 1, State: experiment.StateOK},
+				Observations: []experiment.Observation{observed("throughput", speed[pool]*noise(i, round))},
+			})
+		}
+	}
+	got := changesOf(s, analysed(t, s), experiment.ChangeStage)
+	if _, ok := got["log=off moved "]; !ok || len(got) != 1 {
+		t.Errorf("want a change of the log alone, got %+v", got)
+	}
+}
+
 // A chain of sweeps is read as one of stages is.
 func TestAPeelIsAChainOfSweeps(t *testing.T) {
 	first, second := peelOf(5, 4)
@@ -179,6 +207,45 @@ func TestASignThatDependsOnTheConditionIsFlagged(t *testing.T) {
 	}
 	if c := got["log=off main users=500"]; slices.Contains(c.Flags, experiment.FlagReversal) || c.Verdict == experiment.VerdictLower {
 		t.Errorf("log: %+v", c)
+	}
+}
+
+// Effects that end under the second condition turn round in 5% of sweeps at most, however
+// many they are.
+func TestEffectsThatEndSeldomTurnRound(t *testing.T) {
+	const sweeps, cells, rounds = 200, 8, 5
+	s := experiment.Sweep{Rounds: rounds, Settings: defaults()}
+	for _, condition := range []string{"users=50", "users=500"} {
+		for i := range cells + 1 {
+			c := experiment.Cell{Key: experiment.CellKey(fmt.Sprint(condition, i)), Stage: experiment.MainStage, Condition: condition, Role: experiment.RoleBaseline}
+			if i > 0 {
+				c.Role, c.Off = experiment.RoleVaried, []experiment.Setting{{Factor: fmt.Sprint("f", i), Level: "off"}}
+			}
+			s.Cells = append(s.Cells, c)
+		}
+	}
+	rng := rand.New(rand.NewPCG(12, 3))
+	turned := 0
+	for range sweeps {
+		s.Runs = nil
+		for _, c := range s.Cells {
+			for round := range rounds {
+				v := math.Exp(0.02 * rng.NormFloat64())
+				if c.Role == experiment.RoleVaried && c.Condition == "users=50" {
+					v *= 0.7
+				}
+				s.Runs = append(s.Runs, experiment.RunRecord{
+					Run:          experiment.Run{ID: int64(len(s.Runs) + 1), Cell: c.Key, Round: round + 1, State: experiment.StateOK},
+					Observations: []experiment.Observation{observed("throughput", v)},
+				})
+			}
+		}
+		if slices.ContainsFunc(analysed(t, s).Changes, func(c experiment.Change) bool { return slices.Contains(c.Flags, experiment.FlagReversal) }) {
+			turned++
+		}
+	}
+	if share := float64(turned) / sweeps; share > 0.05 {
+		t.Errorf("in %.1f%% of sweeps", 100*share)
 	}
 }
 
@@ -288,6 +355,16 @@ func peelOf(first, second int) (before, after experiment.Sweep) {
 	after = crossed(stage(2, experiment.Setting{Factor: "lock", Level: "off"}), second, 4, hiddenLog)
 	after.PeelParent = before.ID
 	return before, after
+}
+
+// What one stage of a peel hides is not told apart from what another host does.
+func TestNoChangeAcrossHosts(t *testing.T) {
+	before, s := peelOf(5, 5)
+	s.Before, s.Host.Name = &before, "another"
+	c := changesOf(s, analysed(t, s), experiment.ChangeStage)["log=off peel-2 "]
+	if c.Verdict != experiment.VerdictNotTested || c.Reason != reasonHosts || c.Low != nil || c.P != nil || c.Estimate == nil {
+		t.Errorf("%s (%s), [%v], p %v", c.Verdict, c.Reason, c.Low, c.P)
+	}
 }
 
 // What comes after a sweep that was stopped by hand does not wait for its rounds, and

@@ -36,6 +36,6 @@ type Change struct {
 	Verdict      Verdict  // higher, lower, equivalent, inconclusive, not-tested, pending
 	Reason       string   // why not-tested
 	Material     Material // of the change itself
-	Flags        []Flag   // Reversal: the effects point in opposite directions, both with intervals that exclude none
+	Flags        []Flag   // Reversal: the effects point in opposite directions, both with intervals, likewise of Confidence, that exclude none
 	State        string   // as that of comparisons
 }
