@@ -192,6 +192,27 @@ func TestViewsOfServiceLevels(t *testing.T) {
 	}
 }
 
+// TestMaskingOfAFactorThatIsMoved: off another level of the baseline its level has another
+// effect, which nothing masks; that of other factors is the same one.
+func TestMaskingOfAFactorThatIsMoved(t *testing.T) {
+	d := openAt(t, testPath(t))
+	spec := testSpec()
+	m := *spec.Matrix
+	m.Design.Stages = []experiment.Stage{{Name: "found"}, {Name: "moved", Baseline: []experiment.Setting{{Factor: "pool", Level: "1"}}}}
+	spec.Matrix, spec.Hash, spec.Cells = &m, m.Hash(), m.Cells()
+	head, err := d.BeginSweep(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.ReplaceResults(t.Context(), head.ID, testResults(spec.Cells, 3)); err != nil {
+		t.Fatal(err)
+	}
+	got := texts(t, d, `SELECT label || ' ' || stage || ' ' || places || ' ' || (spread = 1) FROM masking WHERE label IN ('log=debug', 'pool=1.10') ORDER BY label, stage`)
+	if want := []string{"log=debug found 2 0", "log=debug moved 2 0", "pool=1.10 found 1 1", "pool=1.10 moved 1 1"}; !cmp.Equal(want, got) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestMaskingComparesStages: the same level has another effect in another stage.
 func TestMaskingComparesStages(t *testing.T) {
 	ctx := context.Background()

@@ -236,7 +236,7 @@ WHERE h.kind IN ('interaction', 'condition')
 ORDER BY h.sweep, h.id;
 
 CREATE VIEW masking AS
--- One row a cell off the baseline and metric, the stages of a sweep and of a peel one below the other: the effect there, and change, by which it differs from the effect in the stage before, with its interval. chain is the first sweep of the peel, or the sweep. spread is the largest of the ratios over stages and conditions of the sweep by the smallest. Where the change is clear, or spread far from 1, something masks the effect in one of them.
+-- One row a cell off the baseline and metric, the stages of a sweep and of a peel one below the other: the effect there, and change, by which it differs from the effect in the stage before, with its interval. chain is the first sweep of the peel, or the sweep. spread is the largest of the ratios to the same level over stages and conditions of the sweep by the smallest. Where the change is clear, or spread far from 1, something masks the effect in one of them.
 WITH RECURSIVE chains (chain, sweep) AS (
     SELECT id, id FROM sweeps WHERE peel_parent IS NULL
     UNION ALL
@@ -256,7 +256,14 @@ JOIN analyses a ON a.sweep = k.sweep
 LEFT JOIN changes h ON h.sweep = k.sweep AND h.kind = 'stage' AND h.metric = k.metric AND h.cell = k.cell
 LEFT JOIN cells f ON f.id = h.from_cell
 WHERE k.metric NOT LIKE 'slo:%'
-WINDOW same AS (PARTITION BY n.chain, n.sweep, k.metric, c.role, c.factor, c.level)
+WINDOW same AS (
+    PARTITION BY n.chain, n.sweep, k.metric, c.role, c.factor, c.level,
+        (SELECT group_concat(b.level, '+') -- off which level: a factor that is moved has another effect, and nothing masks it
+         FROM cells z
+         JOIN cell_settings b ON b.cell = z.id
+         JOIN cell_settings o ON o.cell = c.id AND o.off = 1 AND o.factor = b.factor
+         WHERE z.sweep = c.sweep AND z.role = 'baseline' AND z.stage = c.stage AND z.condition = c.condition)
+)
 ORDER BY n.chain, k.metric, c.factor, c.level, c.condition, n.sweep, c.position;
 
 CREATE VIEW responses AS
