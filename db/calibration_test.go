@@ -107,8 +107,11 @@ func TestControlsOfOtherSweeps(t *testing.T) {
 		second := r.Comparisons[0]
 		second.Metric, second.Secondary, second.P = "latency_p99", true, new(0.01)
 		r.Comparisons[0].P = p
-		if p == nil {
+		switch {
+		case p == nil:
 			r.Comparisons[0].State = "interim: 2 of 3"
+		case *p == 1: // all values are one number, which is no test
+			r.Comparisons[0].Low, r.Comparisons[0].High = nil, nil
 		}
 		r.Comparisons = append(r.Comparisons, second)
 		if err := d.ReplaceResults(t.Context(), id, r); err != nil {
@@ -120,7 +123,8 @@ func TestControlsOfOtherSweeps(t *testing.T) {
 	store(here, nil)
 	store(there, new(0.001))
 	store(experiment.Host{}, new(0.01))
-	const imported = 6
+	store(here, new(1.0))
+	const imported = 7
 	mustImport(t, d, given{"control", 1, "a"})
 	s, err := d.LoadSweep(t.Context(), imported)
 	if err != nil {
@@ -131,7 +135,7 @@ func TestControlsOfOtherSweeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for sweep, want := range map[int64]experiment.AAHistory{
-		1: {Comparisons: 1}, 2: {Comparisons: 1, Alarms: 1}, 3: {Comparisons: 2, Alarms: 1}, 4: {}, 5: {}, imported: {},
+		1: {Comparisons: 1}, 2: {Comparisons: 1, Alarms: 1}, 3: {Comparisons: 2, Alarms: 1}, 4: {}, 5: {}, 6: {Comparisons: 2, Alarms: 1}, imported: {},
 	} {
 		s, err := d.LoadSweep(t.Context(), sweep)
 		if err != nil {
