@@ -200,6 +200,30 @@ func TestResponseAllowsForTheLevelOfRounds(t *testing.T) {
 	}
 }
 
+// Under a rule of stopping the p-value is one at the nominal confidence, as the trend is.
+func TestATrendUnderARule(t *testing.T) {
+	undecided := 0
+	for slope := 0.0; slope < 0.01; slope += 0.0002 {
+		s := doseSweep([]string{"1", "2", "4", "8", "16"}, 5, func(v float64) float64 { return math.Exp(slope * math.Log2(v)) })
+		fixed := *responseOf(t, s).P
+		s.Rounds, s.Settings.AcceptRounds = 30, true
+		s.Stopping = experiment.Stopping{Until: experiment.StopDecided, AtMost: s.Rounds}
+		r := responseOf(t, s)
+		if want := min(1, 4*fixed); math.Abs(*r.P-want) > 1e-12 {
+			t.Errorf("slope %v: p = %v, want %v", slope, *r.P, want)
+		}
+		if (*r.P < 0.05) != (r.Trend == experiment.TrendRising) {
+			t.Errorf("slope %v: %s at p = %v", slope, r.Trend, *r.P)
+		}
+		if fixed < 0.05 && r.Trend == experiment.TrendNone {
+			undecided++
+		}
+	}
+	if undecided == 0 {
+		t.Error("no slope tells the two levels apart")
+	}
+}
+
 func TestResponsesOfConditionsAndStages(t *testing.T) {
 	s := designed(5, 1)
 	var got []string

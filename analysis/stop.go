@@ -226,4 +226,8 @@ func (w *worker) nominal() {
 		c := &w.out.Changes[i]
 		c.Confidence, c.PAdjusted = confidence, adjust(c.PAdjusted)
 	}
+	for i := range w.out.Responses {
+		r := &w.out.Responses[i]
+		r.P = adjust(r.P)
+	}
 }
