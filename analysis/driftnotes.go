@@ -139,7 +139,7 @@ func (d *drift) overRounds() {
 				continue
 			}
 		}
-		d.note(c.cell.Key, c.cell.Label()+": "+text+"; one cell in a hundred shows as much by chance")
+		d.note(c.cell.Key, c.cell.Label()+": "+text+"; up to three cells in a hundred show as much by chance")
 	}
 	if all == "" {
 		return

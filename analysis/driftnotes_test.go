@@ -52,7 +52,7 @@ func notesOf(r experiment.Results, code string) []string {
 }
 
 func TestDriftNotes(t *testing.T) {
-	const chance = "; one cell in a hundred shows as much by chance"
+	const chance = "; up to three cells in a hundred show as much by chance"
 	tests := map[string]struct {
 		cells, rounds int
 		effect        func(cell, round, place int) float64

@@ -200,7 +200,7 @@ threads (stage found, users=60)      4  5                 1.10          1.10
                                     16  5                 1.31          1.30
                                     64  5                 1.29          1.30
 throughput over threads (stage found, users=60): no trend shown (Page's test, p < 0.0001); the best level is 16, and no
-  lower one is equivalent to it
+  lower one is shown to be equivalent to it
 `},
 		"more factors than there is room for": {func(r *report.Report) {
 			for range 9 {

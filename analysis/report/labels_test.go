@@ -231,8 +231,8 @@ func TestCalibrationLines(t *testing.T) {
 	}{
 		"as it should be": {func(*report.Report) {}, `
 calibration:
-  identical cells here on 2026-11-30 (calm): 3 of 60 comparisons alarmed at 5% (limit 7); 5 rounds show effects from
-    4.1%
+  identical cells here on 2026-11-30 (calm): 3 of 60 comparisons alarmed at 5% (limit 7); one comparison alone shows
+    effects from 4.1% in 5 rounds
   controls of other sweeps here: 2 of 41 differed from their baseline at 5%
 `},
 		"too many alarms, another metric, fewer rounds than were looked at": {func(r *report.Report) {

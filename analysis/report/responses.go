@@ -80,7 +80,7 @@ func (r Report) responseLine(x experiment.Response) string {
 	case x.Best == x.Levels[0].Cell:
 		parts = append(parts, "the best level is the lowest, "+best)
 	case x.Best == x.Smallest:
-		parts = append(parts, "the best level is "+best+", and no lower one is equivalent to it")
+		parts = append(parts, "the best level is "+best+", and no lower one is shown to be equivalent to it")
 	default:
 		parts = append(parts, "smallest level equivalent to the best, "+best+": "+smallest)
 	}

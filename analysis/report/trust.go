@@ -17,7 +17,7 @@ func (r Report) calibration() []string {
 			line += " for " + c.Metric
 		}
 		if s, ok := shownBy(c.Shows, r.Results.RoundsDone, r.planned()); ok {
-			line += fmt.Sprintf("; %s show effects from %s", counted(s.Rounds, "round"), r.extent(s.Effect, c.Metric))
+			line += fmt.Sprintf("; one comparison alone shows effects from %s in %s", r.extent(s.Effect, c.Metric), counted(s.Rounds, "round"))
 		}
 		if c.Alarms >= c.Limit {
 			line += "; that is too often: verdicts here are not to be trusted"

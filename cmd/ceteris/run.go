@@ -70,9 +70,9 @@ stop the next. --until and --for end the call after a round.
 
 --peel looks for what a bottleneck hides. It runs the matrix, adopts the best level of
 the factor that matters most, and runs it again around the moved baseline, until no
-level is better by the minimum effect or --peel-stages is reached. Each stage is a sweep
-of its own, named peel-1, peel-2, ...; its table says how every effect has changed since
-the stage before. Called again, it goes on where it stood.`,
+level is shown to be better by the minimum effect or --peel-stages is reached. Each
+stage is a sweep of its own, named peel-1, peel-2, ...; its table says how every effect
+has changed since the stage before. Called again, it goes on where it stood.`,
 		Example: "  ceteris run matrices/quickstart.yaml\n  ceteris run --rounds 10 matrices/coupon-lookup.yaml\n  ceteris run --peel matrices/coupon-as-found.yaml\n  ceteris run --until 07:00 matrices/coupon-lookup.yaml matrices/quickstart.yaml",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
