@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -229,6 +230,28 @@ threads (stage found, users=60)        4  5                 1.10          1.10
 	}
 }
 
+// peeled makes the first effect that changes one since the sweep before, and gives that.
+func peeled(r *report.Report) *experiment.Sweep {
+	before := r.Sweep
+	before.ID, before.Runs = 6, nil
+	for _, c := range before.Cells {
+		for round := 1; round <= before.Rounds; round++ {
+			v := 500 * noise(c, round, "t")
+			if c.Label() == "log_level=off" {
+				v *= 1.1
+			}
+			before.Runs = append(before.Runs, experiment.RunRecord{
+				Run:          experiment.Run{ID: int64(len(before.Runs) + 1), Cell: c.Key, Round: round, State: experiment.StateOK},
+				Observations: []experiment.Observation{{Metric: "throughput", Phase: experiment.PhaseMeasure, Value: v, Unit: "1/s"}},
+			})
+		}
+	}
+	r.Sweep.PeelParent, r.Sweep.Before = 6, &before
+	r.Results.Changes = r.Results.Changes[1:2]
+	r.Results.Changes[0].FromSweep, r.Results.Changes[0].Before = 6, new(1.1)
+	return &before
+}
+
 // The sentences on what changes stand below those of the families.
 func TestWhatWasHidden(t *testing.T) {
 	const reversal = "The sign of threads=64 (stage found) depends on users: 0.80x under users=60, 1.20x under users=1000: the change is 1.50x [1.44, 1.56]."
@@ -269,24 +292,16 @@ func TestWhatWasHidden(t *testing.T) {
 			r.Results.Changes = r.Results.Changes[1:2]
 			r.Results.Changes[0].FromSweep = 6
 		}, []string{"log_level=off (users=60): 1.01x at stage found (sweep 6), " + more + "it was masked."}},
-		"a peel whose sweep before can be judged": {func(r *report.Report) {
-			before := r.Sweep
-			before.ID, before.Runs = 6, nil
-			for _, c := range before.Cells {
-				for round := 1; round <= before.Rounds; round++ {
-					v := 500 * noise(c, round, "t")
-					if c.Label() == "log_level=off" {
-						v *= 1.1
-					}
-					before.Runs = append(before.Runs, experiment.RunRecord{
-						Run:          experiment.Run{ID: int64(len(before.Runs) + 1), Cell: c.Key, Round: round, State: experiment.StateOK},
-						Observations: []experiment.Observation{{Metric: "throughput", Phase: experiment.PhaseMeasure, Value: v, Unit: "1/s"}},
-					})
-				}
-			}
-			r.Sweep.PeelParent, r.Sweep.Before = 6, &before
-			r.Results.Changes = r.Results.Changes[1:2]
-			r.Results.Changes[0].FromSweep, r.Results.Changes[0].Before = 6, new(1.1)
+		"a peel whose sweep before can be judged": {func(r *report.Report) { peeled(r) }, []string{
+			"log_level=off (users=60): 1.11x [1.10, 1.12] at stage found (sweep 6), " + more + "part of it was masked.",
+		}},
+		"a peel without a cell that the sweep before has not": {func(r *report.Report) {
+			before := peeled(r)
+			before.Cells = slices.DeleteFunc(slices.Clone(before.Cells), func(c experiment.Cell) bool { return c.Label() == "lock=on" })
+			before.Runs = slices.DeleteFunc(before.Runs, func(x experiment.RunRecord) bool {
+				return !slices.ContainsFunc(before.Cells, func(c experiment.Cell) bool { return c.Key == x.Cell })
+			})
+			r.Results.Settings.Without = []string{"lock=on"}
 		}, []string{"log_level=off (users=60): 1.11x [1.10, 1.12] at stage found (sweep 6), " + more + "part of it was masked."}},
 		"a peel whose sweep before is not at hand": {func(r *report.Report) {
 			r.Results.Changes = r.Results.Changes[1:2]

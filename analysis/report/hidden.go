@@ -85,7 +85,11 @@ func (r Report) judgedBefore() []experiment.Comparison {
 	}
 	alone := *s
 	alone.Before = nil
-	results, err := analysis.New().Analyse(alone, r.settings())
+	set := r.settings()
+	set.Without = slices.DeleteFunc(slices.Clone(set.Without), func(label string) bool { // the baseline has moved since
+		return !slices.ContainsFunc(s.Cells, func(c experiment.Cell) bool { return c.Label() == label })
+	})
+	results, err := analysis.New().Analyse(alone, set)
 	if err != nil { // then nothing is known of it but the effects
 		return nil
 	}

@@ -11,7 +11,9 @@ import (
 // climbed gives the ladders with what was judged of them, and the means of their rungs.
 // Those that cannot be arranged have no results either, and are not shown.
 func (r Report) climbed() []analysis.Climb {
-	climbs, _ := analysis.Climbs(r.Sweep, r.settings())
+	set := r.settings()
+	set.Without = nil // they are gone already, see judgedOnly
+	climbs, _ := analysis.Climbs(r.Sweep, set)
 	for i := range climbs {
 		c := &climbs[i]
 		if k := slices.IndexFunc(r.Results.Ladders, func(l experiment.LadderResult) bool { return l.Cell == c.Cell.Key }); k >= 0 {

@@ -64,6 +64,20 @@ func TestLaddersAsJudged(t *testing.T) {
 	}
 }
 
+// What is left out takes no ladder with it but its own.
+func TestLaddersBesideCellsThatAreLeftOut(t *testing.T) {
+	r := laddered("ceiling")
+	r.Results.Settings = r.Sweep.Settings
+	r.Results.Settings.Without = []string{"pool=64"}
+	for format, has := range map[report.Format]string{report.Text: "ladder of baseline:", report.JSON: `"label": "baseline",
+      "status"`} {
+		out := string(render(t, comparison(r, format)))
+		if !strings.Contains(out, has) || strings.Contains(out, strings.Replace(has, "baseline", "pool=64", 1)) {
+			t.Errorf("%s: want the ladder of the baseline and none of pool=64:\n%s", format, out)
+		}
+	}
+}
+
 func TestAboveTheLadderAsJudged(t *testing.T) {
 	r := laddered("ceiling")
 	for _, l := range r.Sweep.Ladders {
