@@ -92,7 +92,9 @@ func TestDominant(t *testing.T) {
 		})
 	}
 	s := hidden(t, experiment.HigherIsBetter, map[string]float64{"lock=off users=60": 200})
-	lacks := func(key experiment.CellKey) bool { return strings.Contains(string(key), "lock=off") && strings.Contains(string(key), "users=1000") }
+	lacks := func(key experiment.CellKey) bool {
+		return strings.Contains(string(key), "lock=off") && strings.Contains(string(key), "users=1000")
+	}
 	s.Cells = slices.DeleteFunc(s.Cells, func(c experiment.Cell) bool { return lacks(c.Key) })
 	s.Runs = slices.DeleteFunc(s.Runs, func(r experiment.RunRecord) bool { return lacks(r.Cell) })
 	if move, found := Dominant(s, analysed(t, s), nil); found {

@@ -14,8 +14,9 @@ func aaFailed() Guard {
 		Code:     "a-a-failed",
 		Severity: experiment.SeverityWarn,
 		Help: "Cells that are identical differ too often on this host. Over the controls of its sweeps, this one's among them, or in its calibration, p fell below 5% in more " +
-			"comparisons than the binomial 95% point allows, 10 of 100. Then its verdicts are wrong more often than they say: something there favours some runs, such as their place " +
-			"in a round. Look for it (notes on the order of measuring, host-noise) before any difference is believed.",
+			"comparisons than the binomial 95% point allows, 10 of 100. Then its verdicts seem to be wrong more often than they say: something there favours some runs, such as their " +
+			"place in a round. The count is looked at after every sweep, so that within 100 sweeps one host in seven comes to this by chance. Look for a cause " +
+			"(notes on the order of measuring, host-noise) before any difference is believed.",
 		sweep: judgeAA,
 	}
 }
