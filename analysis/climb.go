@@ -31,7 +31,7 @@ type ClimbedRung struct {
 func (r ClimbedRung) known() bool { return r.N > 0 || r.Failed }
 
 // Climbs gives the ladders of a sweep, in order of declaration, over the rounds in
-// which no cell is still to come.
+// which no cell is still to come; with a rule of stopping, over those at its last look.
 func Climbs(s experiment.Sweep, set experiment.Settings) ([]Climb, error) {
 	s, err := without(s, set.Without)
 	if err != nil {
@@ -41,6 +41,7 @@ func Climbs(s experiment.Sweep, set experiment.Settings) ([]Climb, error) {
 	if err != nil {
 		return nil, fmt.Errorf("climb the ladders of sweep %d: %w", s.ID, err)
 	}
+	a.await(s.Stopping, set.AcceptRounds)
 	ladders, err := a.ladders(s, set)
 	if err != nil {
 		return nil, fmt.Errorf("climb the ladders of sweep %d: %w", s.ID, err)

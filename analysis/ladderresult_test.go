@@ -124,3 +124,21 @@ func TestCeilingsChangeBetweenSweeps(t *testing.T) {
 		}
 	}
 }
+
+// Between two looks of a rule the means of the rungs are those of the rounds that were
+// looked at, as their numbers of runs are.
+func TestClimbsBetweenTwoLooks(t *testing.T) {
+	s := climbed(t, 7, map[string]float64{"8": 1500, "16": 2500})
+	s.Rounds, s.Stopping = 30, experiment.Stopping{Until: experiment.StopDecided, AtMost: 30}
+	climbs, err := Climbs(s, s.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range analysed(t, s).Ladders {
+		for j, r := range l.Rungs {
+			if got := climbs[i].Rungs[j].N; got != r.N || got != 5 {
+				t.Fatalf("%s: %d runs, %d judged, want 5", r.Cell, got, r.N)
+			}
+		}
+	}
+}
