@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -26,13 +27,14 @@ type peeled struct {
 }
 
 func (o runOptions) checkPeel() error {
-	if !o.peel {
+	switch {
+	case !o.peel && o.peelStages != defaultPeelStages:
+		return &usageError{errors.New("--peel-stages is for --peel")}
+	case o.peelStages < 1 || o.peelStages > mostPeelStages:
+		return &usageError{fmt.Errorf("--peel-stages %d: want 1 to %d", o.peelStages, mostPeelStages)}
+	default:
 		return nil
 	}
-	if o.peelStages < 1 || o.peelStages > mostPeelStages {
-		return &usageError{fmt.Errorf("--peel-stages %d: want 1 to %d", o.peelStages, mostPeelStages)}
-	}
-	return nil
 }
 
 // peelable refuses a matrix that cannot be peeled.
