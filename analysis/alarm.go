@@ -15,11 +15,14 @@ func AAAlarm(comparisons int) int {
 	return alarmAt(comparisons, AALevel, AALevel)
 }
 
+// exactly is how far two chances may differ by rounding alone.
+const exactly = 1e-9
+
 // alarmAt is the smallest count that exceeds the upper level point of a binomial with
 // chance alpha.
 func alarmAt(comparisons int, alpha, level float64) int {
 	limit := 0
-	for limit < comparisons && alarmChance(limit+1, comparisons, alpha) > level {
+	for limit < comparisons && alarmChance(limit+1, comparisons, alpha) > level*(1+exactly) {
 		limit++
 	}
 	return limit + 1

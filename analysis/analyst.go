@@ -12,7 +12,7 @@ import (
 
 // Version of the analysis, stored with its results. It changes when the same runs
 // would give other numbers.
-const Version = "6"
+const Version = "7"
 
 // Codes of the notes on a sweep.
 const (

@@ -30,8 +30,12 @@ func (w *worker) noteNoisy(f *family, fam Family, m experiment.Metric) {
 	for _, key := range fam.Noisy {
 		for _, c := range f.cells {
 			if c.cell.Key == key {
+				advice := "look at the analysis without it"
+				if c.cell.Role == experiment.RoleBaseline {
+					advice = "it is part of all comparisons, so look at its runs"
+				}
 				w.note(NoteNoisyCell, key, m.Name,
-					"%s varies over %d times as much as the median cell and widens every interval; look at the analysis without it", c.cell.Label(), noisyFactor)
+					"%s varies over %d times as much as the median cell and widens every interval; %s", c.cell.Label(), noisyFactor, advice)
 			}
 		}
 	}

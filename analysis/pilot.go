@@ -159,8 +159,7 @@ func (p Planning) Rounds(effect, power float64) (int, error) {
 			return n, nil
 		}
 	}
-	n, err := RoundsForPower(p.SD, effect, power, p.own())
-	return max(n, p.first()), err
+	return p.alone(RoundsForPower(p.SD, effect, power, p.own()))
 }
 
 // RoundsFor is the smallest number, at least 3, whose interval reaches at most halfWidth
@@ -173,8 +172,16 @@ func (p Planning) RoundsFor(halfWidth float64) (int, error) {
 			return n, nil
 		}
 	}
-	n, err := RoundsForHalfWidth(p.SD, halfWidth, 1-p.own())
-	return max(n, p.first()), err
+	return p.alone(RoundsForHalfWidth(p.SD, halfWidth, 1-p.own()))
+}
+
+// alone is a number of rounds from the first on at which the comparison stands on its
+// own; 0 beside an error.
+func (p Planning) alone(n int, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	return max(n, p.first()), nil
 }
 
 // first is the fewest rounds at which the comparison stands on its own.

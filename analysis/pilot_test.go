@@ -115,3 +115,25 @@ func TestSpreads(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Noise so large that no number of rounds would do is said to be out of reach, for the
+// cells that are pooled below 10 rounds as for those that stand alone.
+func TestWhatIsOutOfReachHasNoRounds(t *testing.T) {
+	for _, pooled := range []float64{0, 5} {
+		p := Planning{Comparisons: 8, SD: 5, Pooled: pooled, Alpha: 0.05}
+		if n, err := p.Rounds(math.Log1p(0.03), 0.8); n != 0 || !errors.Is(err, ErrOutOfReach) {
+			t.Errorf("pooled %v: %d rounds, %v; want none, out of reach", pooled, n, err)
+		}
+		if n, err := p.RoundsFor(math.Log1p(0.03)); n != 0 || !errors.Is(err, ErrOutOfReach) {
+			t.Errorf("pooled %v: %d rounds for the width, %v; want none, out of reach", pooled, n, err)
+		}
+	}
+}
+
+func TestOneAlarmOfOneIsTooMany(t *testing.T) {
+	for comparisons, want := range map[int]int{1: 1, 2: 2, 100: 10, 200: 16} {
+		if got := AAAlarm(comparisons); got != want {
+			t.Errorf("of %d comparisons %d alarms are too many, want %d", comparisons, got, want)
+		}
+	}
+}

@@ -180,13 +180,13 @@ effect of                 found  unlocked  change              verdict
 ` + strings.Repeat("log_level=off (users=60)  1.01x  1.42x     1.41x [1.35, 1.46]  higher, proven\n", 12) +
 			"and 10 more: ceteris sql 'SELECT * FROM masking WHERE sweep = 7'\n"},
 		"numeric factors": {func(*report.Report) {}, "levels of numeric factors:", `
-factor                             level  n  mean throughput k/s  isotonic fit
-threads (stage found, users=60)        4  5                 1.10          1.10
-                                      16  5                 1.31          1.30
-                                      64  5                 1.29          1.30
-threads (stage found, users=1000)      4  2                0.700         0.700
-                                      16  0                    -             -
-                                      64  0                    -             -
+factor                             level  n  geometric mean throughput k/s  isotonic fit
+threads (stage found, users=60)        4  5                           1.10          1.10
+                                      16  5                           1.31          1.30
+                                      64  5                           1.29          1.30
+threads (stage found, users=1000)      4  2                          0.700         0.700
+                                      16  0                              -             -
+                                      64  0                              -             -
 throughput over threads (stage found, users=60): rising (Page's test, p = 0.00213); it bends at 15.6; its peak by the
   Universal Scalability Law is at 40; smallest level equivalent to the best, 16: 4
 throughput over threads (stage found, users=1000): trend not tested (n < 5)
@@ -196,10 +196,10 @@ throughput over threads (stage found, users=1000): trend not tested (n < 5)
 			x.Knee, x.USL.Peak, x.Smallest, x.Trend, x.P = nil, nil, x.Best, experiment.TrendNone, new(1e-9)
 			r.Results.Responses = r.Results.Responses[:1]
 		}, "levels of numeric factors:", `
-factor                           level  n  mean throughput k/s  isotonic fit
-threads (stage found, users=60)      4  5                 1.10          1.10
-                                    16  5                 1.31          1.30
-                                    64  5                 1.29          1.30
+factor                           level  n  geometric mean throughput k/s  isotonic fit
+threads (stage found, users=60)      4  5                           1.10          1.10
+                                    16  5                           1.31          1.30
+                                    64  5                           1.29          1.30
 throughput over threads (stage found, users=60): no trend shown (Page's test, p < 0.0001); the best level is 16, and no
   lower one is shown to be equivalent to it
 `},
@@ -208,13 +208,13 @@ throughput over threads (stage found, users=60): no trend shown (Page's test, p 
 				r.Results.Responses = append(r.Results.Responses, r.Results.Responses[1])
 			}
 		}, "levels of numeric factors:", `
-factor                             level  n  mean throughput k/s  isotonic fit
-threads (stage found, users=60)        4  5                 1.10          1.10
-                                      16  5                 1.31          1.30
-                                      64  5                 1.29          1.30
-` + strings.Repeat(`threads (stage found, users=1000)      4  2                0.700         0.700
-                                      16  0                    -             -
-                                      64  0                    -             -
+factor                             level  n  geometric mean throughput k/s  isotonic fit
+threads (stage found, users=60)        4  5                           1.10          1.10
+                                      16  5                           1.31          1.30
+                                      64  5                           1.29          1.30
+` + strings.Repeat(`threads (stage found, users=1000)      4  2                          0.700         0.700
+                                      16  0                              -             -
+                                      64  0                              -             -
 `, 3) + `throughput over threads (stage found, users=60): rising (Page's test, p = 0.00213); it bends at 15.6; its peak by the
   Universal Scalability Law is at 40; smallest level equivalent to the best, 16: 4
 ` + strings.Repeat("throughput over threads (stage found, users=1000): trend not tested (n < 5)\n", 5) +

@@ -36,7 +36,7 @@ func (r Report) responseParts() []part {
 		{title: "factor", label: true},
 		{title: "level", right: true},
 		{title: "n", right: true},
-		{title: "mean " + titled(all[0].Metric, own), right: true},
+		{title: r.meanOf(all[0].Metric) + " " + titled(all[0].Metric, own), right: true},
 		{title: "isotonic fit", right: true},
 	}}
 	s := part{title: "levels of numeric factors", table: g}
@@ -60,6 +60,14 @@ func (r Report) responseParts() []part {
 		s.lines = append(s.lines, r.moreIn(more, "responses"))
 	}
 	return []part{s}
+}
+
+// meanOf says which mean stands for a level: on the scale on which levels are compared.
+func (r Report) meanOf(metric string) string {
+	if r.metric(metric).Scale == experiment.ScaleDifference {
+		return "mean"
+	}
+	return "geometric mean"
 }
 
 // axis names the factor and where it was varied.

@@ -100,6 +100,8 @@ func (r Report) rule() string {
 	var parts []string
 	at := " at " + share(stop.Confidence)
 	switch {
+	case rule.Until == experiment.StopPrecise && known(stop.HalfWidth) && *stop.HalfWidth == 0:
+		parts = append(parts, "the rounds do not differ at all, and more would not")
 	case rule.Until == experiment.StopPrecise && known(stop.HalfWidth):
 		parts = append(parts, "half-width "+r.extent(*stop.HalfWidth, r.primary())+at)
 		if stop.Target > 0 {

@@ -251,8 +251,14 @@ func (r VersusReport) others(rows []analysis.VersusRow, color bool) *grid {
 
 func (r VersusReport) remarks() []remark {
 	set := r.Versus.Settings
+	tested := 0
+	for _, row := range r.primaryRows() {
+		if row.Low != nil {
+			tested++
+		}
+	}
 	method := fmt.Sprintf("welch (unpaired), %s simultaneous intervals and Holm p-values over %s, minimum effect %s; control and baseline count as any other cell",
-		share(set.Confidence), counted(len(r.primaryRows()), "pair"), share(set.MinimumEffect))
+		share(set.Confidence), counted(tested, "pair"), share(set.MinimumEffect))
 	var other []string
 	if n := len(r.changed()); n > maxChanged {
 		other = []string{fmt.Sprintf("%d more changes of other metrics: see --format csv", n-maxChanged)}

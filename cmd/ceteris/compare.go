@@ -66,7 +66,8 @@ counts as a change of the subject. There is no verdict across different hosts, a
 before both are done. The exit code is 6 if the new sweep is proven worse in a cell by
 the primary metric, or fails in one in which the old did not; the baseline and the
 control count as any other cell, for it is about the two sweeps. It is 5 if nothing can
-be compared.`,
+be compared, or verdicts are still to come; so it is with --fail-on. A cell that fails is
+a result, and no reason for another code than 0 beside its own baseline.`,
 		Example: "  ceteris compare\n  ceteris compare coupon-lookup --confidence 0.99\n  ceteris compare 3 latest",
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -103,10 +104,16 @@ func (a *app) compare(ctx context.Context, o compareOptions, args []string) erro
 		if err := report.Comparison(a.out, rep, report.Format(o.format)); err != nil {
 			return err
 		}
-		if o.failOn != "" && provenWorse(rep) {
+		switch {
+		case o.failOn == "":
+			return nil
+		case provenWorse(rep):
 			return &endError{exitWorse, errors.New("a cell is worse than the baseline, and that is proven")}
+		case slices.ContainsFunc(rep.Results.Comparisons, func(c experiment.Comparison) bool { return !c.Secondary && c.Verdict == experiment.VerdictPending }):
+			return &endError{exitEarly, errors.New("there is no verdict yet: rounds are still to come")}
+		default:
+			return nil
 		}
-		return nil
 	})
 }
 

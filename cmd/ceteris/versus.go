@@ -59,6 +59,9 @@ func sweepInForce(ctx context.Context, r *db.Reader, id int64) (experiment.Sweep
 
 // verdictOf is the end of a comparison of two sweeps.
 func verdictOf(v analysis.Versus) error {
+	has := func(verdicts ...experiment.Verdict) bool {
+		return slices.ContainsFunc(v.Rows, func(r analysis.VersusRow) bool { return !r.Secondary && slices.Contains(verdicts, r.Verdict) })
+	}
 	judged := slices.ContainsFunc(v.Rows, func(r analysis.VersusRow) bool {
 		return !r.Secondary && r.Verdict != experiment.VerdictNotTested && r.Verdict != experiment.VerdictInvalid
 	})
@@ -69,6 +72,8 @@ func verdictOf(v analysis.Versus) error {
 		return &endError{exitEarly, errors.New("nothing can be compared: no cell of one sweep has the settings of a cell of the other")}
 	case v.Untested != "":
 		return &endError{exitEarly, errors.New("nothing can be compared: " + v.Untested)}
+	case has(experiment.VerdictPending):
+		return &endError{exitEarly, errors.New("there is no verdict yet: rounds are still to come in one of the sweeps")}
 	case !judged:
 		return &endError{exitEarly, errors.New("nothing can be compared: no cell can be tested")}
 	default:
