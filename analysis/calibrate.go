@@ -43,6 +43,7 @@ func Calibrate(s experiment.Sweep, set experiment.Settings, block int) (experime
 	f := a.families[0]
 	w := worker{set: set, sweep: s, units: a.units, zero: a.zero, dunnett: newDunnett()}
 	c := calibrating{o: Options{Metric: w.metric(set.Metric), Confidence: set.Confidence, MinimumEffect: set.MinimumEffect}, dunnett: w.dunnett}
+	out.Scale = c.o.Metric.Scale
 	for _, cell := range f.cells {
 		c.copies = append(c.copies, cell.sample(c.o.Metric, true, set.ErrorRate))
 	}

@@ -49,7 +49,7 @@ func crossed(design experiment.Design, rounds int, seed uint64, value func(c exp
 }
 
 func stageOf(s experiment.Sweep, key experiment.CellKey) string {
-	c, _ := cellOf(s, key)
+	c, _ := s.Cell(key)
 	return c.Stage
 }
 
@@ -57,7 +57,7 @@ func stageOf(s experiment.Sweep, key experiment.CellKey) string {
 func changesOf(s experiment.Sweep, r experiment.Results, kind experiment.ChangeKind) map[string]experiment.Change {
 	out := map[string]experiment.Change{}
 	for _, c := range r.Changes {
-		if cell, _ := cellOf(s, c.Cell); c.Kind == kind && !c.Secondary {
+		if cell, _ := s.Cell(c.Cell); c.Kind == kind && !c.Secondary {
 			out[fmt.Sprint(cell.Label(), " ", cell.Stage, " ", cell.Condition)] = c
 		}
 	}
@@ -94,7 +94,7 @@ func TestInteractionIsTheContrastOfTheReferenceCases(t *testing.T) {
 			s := crossed(experiment.Design{Interactions: [][]string{{"lock", "log"}}}, len(rows), 1, hiddenLog)
 			column := map[string]int{"baseline": 0, "lock=off": 1, "log=off": 2, "lock=off,log=off": 3}
 			for i, r := range s.Runs {
-				cell, _ := cellOf(s, r.Cell)
+				cell, _ := s.Cell(r.Cell)
 				values := asList(rows[r.Round-1])
 				s.Runs[i].Observations = []experiment.Observation{observed("throughput", values[column[cell.Label()]])}
 			}
@@ -170,7 +170,7 @@ func TestAPeelIsAChainOfSweeps(t *testing.T) {
 	if !ok || c.FromSweep != first.ID || c.N != 4 || c.Verdict != experiment.VerdictHigher {
 		t.Fatalf("%v, %+v", ok, c)
 	}
-	if from, _ := cellOf(first, c.From); from.Label() != "log=off" || from.Stage != "peel-1" {
+	if from, _ := first.Cell(c.From); from.Label() != "log=off" || from.Stage != "peel-1" {
 		t.Errorf("from %+v", from)
 	}
 	// Both in one sweep, the numbers are the same.
@@ -310,7 +310,7 @@ func TestChangesThatCannotBeTested(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := crossed(design, c.rounds, 6, func(experiment.Cell) float64 { return 100 })
 			c.spoil(&s)
-			last, _ := cellOf(s, s.Runs[len(s.Runs)-1].Cell)
+			last, _ := s.Cell(s.Runs[len(s.Runs)-1].Cell)
 			got := changesOf(s, analysed(t, s), experiment.ChangeCondition)[fmt.Sprint(last.Label(), " ", last.Stage, " ", last.Condition)]
 			if got.Verdict != experiment.VerdictNotTested || got.Reason != c.want || got.Low != nil {
 				t.Errorf("%s, %q, %v; want not-tested, %q", got.Verdict, got.Reason, got.Low, c.want)
@@ -325,7 +325,7 @@ func TestFlagsOfAChangeAreThoseOfBothPlaces(t *testing.T) {
 	for _, users := range []string{"50", "500"} {
 		s := crossed(experiment.Design{Across: []string{"users"}}, 6, 7, flat)
 		for i, r := range s.Runs {
-			if c, _ := cellOf(s, r.Cell); r.Round == 2 && c.Label() == "log=off" && c.Condition == "users="+users {
+			if c, _ := s.Cell(r.Cell); r.Round == 2 && c.Label() == "log=off" && c.Condition == "users="+users {
 				s.Runs[i].State = experiment.StateInvalid
 			}
 		}
@@ -389,7 +389,7 @@ func TestInteractionOfARate(t *testing.T) {
 	s := crossed(experiment.Design{Interactions: [][]string{{"lock", "log"}}}, 3, 8, hiddenLog)
 	rates := map[string]float64{"baseline": 0, "lock=off": 0.01, "log=off": 0.002, "lock=off,log=off": 0.041}
 	for i, r := range s.Runs {
-		c, _ := cellOf(s, r.Cell)
+		c, _ := s.Cell(r.Cell)
 		v := rates[c.Label()]
 		if len(c.Off) == 2 {
 			v += 0.001 * float64(r.Round-1)
@@ -430,7 +430,7 @@ func TestChangesBetweenTwoPlacesHoldTogether(t *testing.T) {
 	})
 	value := map[string]float64{}
 	for _, r := range s.Runs {
-		c, _ := cellOf(s, r.Cell)
+		c, _ := s.Cell(r.Cell)
 		value[fmt.Sprint(c.Label(), " ", c.Condition, " ", r.Round)] = math.Log(r.Observations[0].Value)
 	}
 	got := changesOf(s, analysed(t, s), experiment.ChangeCondition)

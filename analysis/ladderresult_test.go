@@ -98,7 +98,7 @@ func TestCeilingsChangeBetweenSweeps(t *testing.T) {
 	s := climbed(t, 5, map[string]float64{"1": 2500, "8": 2500, "64": 3500})
 	before.ID, s.ID, s.Before = 1, 2, &before
 	for i, r := range before.Runs { // in one round the top rung is sustained
-		if c, _ := cellOf(before, r.Cell); r.Round == 1 && c.Label() == "pool=64" && c.Condition == "rate=4000" {
+		if c, _ := before.Cell(r.Cell); r.Round == 1 && c.Label() == "pool=64" && c.Condition == "rate=4000" {
 			before.Runs[i].Observations = []experiment.Observation{observed("offered", 4000), observed("throughput", 4000)}
 		}
 	}

@@ -24,7 +24,7 @@ func Dominant(s experiment.Sweep, r experiment.Results, spent []experiment.Setti
 	primary := cmp.Or(r.Settings.Metric, s.Settings.Metric)
 	least := map[experiment.Setting]candidate{}
 	for _, c := range r.Comparisons {
-		cell, ok := cellOf(s, c.Cell)
+		cell, ok := s.Cell(c.Cell)
 		if !ok || c.Metric != primary || cell.Role != experiment.RoleVaried || len(cell.Off) != 1 || slices.Contains(spent, cell.Off[0]) {
 			continue
 		}
@@ -37,7 +37,7 @@ func Dominant(s experiment.Sweep, r experiment.Results, spent []experiment.Setti
 	}
 	conditions := 0
 	for _, i := range r.Intervals {
-		if cell, ok := cellOf(s, i.Cell); ok && i.Metric == primary && cell.Role == experiment.RoleBaseline {
+		if cell, ok := s.Cell(i.Cell); ok && i.Metric == primary && cell.Role == experiment.RoleBaseline {
 			conditions++
 		}
 	}
@@ -82,15 +82,4 @@ func improvement(c experiment.Comparison) float64 {
 	default:
 		return 0
 	}
-}
-
-// cellOf finds a cell, or the ladder that stands as one.
-func cellOf(s experiment.Sweep, key experiment.CellKey) (experiment.Cell, bool) {
-	if i := slices.IndexFunc(s.Cells, func(c experiment.Cell) bool { return c.Key == key }); i >= 0 {
-		return s.Cells[i], true
-	}
-	if i := slices.IndexFunc(s.Ladders, func(l experiment.Ladder) bool { return l.Cell.Key == key }); i >= 0 {
-		return s.Ladders[i].Cell, true
-	}
-	return experiment.Cell{}, false
 }

@@ -16,9 +16,9 @@ func (d *DB) StoreCalibration(ctx context.Context, c experiment.Calibration) err
 	if err == nil {
 		err = d.write(ctx, func(tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO calibrated
-				(sweep, metric, host, name, made, copies, rounds, block, comparisons, alarms, alarm_limit, families, family_alarms, sd, shows)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-				c.Sweep, c.Metric, c.Host, c.Name, d.stamp(c.When), c.Copies, c.Rounds, c.Block, c.Comparisons, c.Alarms, c.Limit,
+				(sweep, metric, scale, host, name, made, copies, rounds, block, comparisons, alarms, alarm_limit, families, family_alarms, sd, shows)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				c.Sweep, c.Metric, c.Scale, c.Host, c.Name, d.stamp(c.When), c.Copies, c.Rounds, c.Block, c.Comparisons, c.Alarms, c.Limit,
 				c.Families, c.FamilyAlarms, c.SD, texts[0])
 			return err
 		})
@@ -68,7 +68,7 @@ func newestCalibration(ctx context.Context, q querier, host, metric string, but 
 	var c experiment.Calibration
 	var shows string
 	var made sql.Null[int64]
-	err := q.QueryRowContext(ctx, query("calibration.sql"), host, metric, but).Scan(&c.Sweep, &c.Host, &c.Name, &c.Metric, &made,
+	err := q.QueryRowContext(ctx, query("calibration.sql"), host, metric, but).Scan(&c.Sweep, &c.Host, &c.Name, &c.Metric, &c.Scale, &made,
 		&c.Copies, &c.Rounds, &c.Block, &c.Comparisons, &c.Alarms, &c.Limit, &c.Families, &c.FamilyAlarms, &c.SD, &shows)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil

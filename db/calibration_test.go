@@ -11,7 +11,7 @@ import (
 
 func testCalibration(sweep int64, host experiment.Host, metric string, when time.Time) experiment.Calibration {
 	return experiment.Calibration{
-		Sweep: sweep, Host: host.ID(), Name: "identical", Metric: metric, When: when, Copies: 8, Rounds: 20, Block: 5, Comparisons: 16, Alarms: 1, Limit: 3,
+		Sweep: sweep, Host: host.ID(), Name: "identical", Metric: metric, Scale: experiment.ScaleRatio, When: when, Copies: 8, Rounds: 20, Block: 5, Comparisons: 16, Alarms: 1, Limit: 3,
 		Families: 4, FamilyAlarms: 1, SD: 0.02, Shows: []experiment.Shows{{Rounds: 3, Effect: 0.06}, {Rounds: 5, Effect: 0.03}},
 	}
 }

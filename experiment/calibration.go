@@ -9,6 +9,7 @@ type Calibration struct {
 	Host         string    `json:"host"` // Host.ID
 	Name         string    `json:"name"` // of the matrix
 	Metric       string    `json:"metric"`
+	Scale        Scale     `json:"scale"` // on which the copies were compared: of it are SD and the effects
 	When         time.Time `json:"when"`
 	Copies       int       `json:"copies"`        // identical cells, the baseline among them
 	Rounds       int       `json:"rounds"`        // of the whole sweep
@@ -18,14 +19,14 @@ type Calibration struct {
 	Limit        int       `json:"limit"`         // alarms from which on the method is not to be trusted here
 	Families     int       `json:"families"`      // of all cells, one a block
 	FamilyAlarms int       `json:"family_alarms"` // of them, those with a verdict other than equivalent and inconclusive
-	SD           float64   `json:"sd"`            // of the logarithm of a round's ratio
+	SD           float64   `json:"sd"`            // of a round's effect: of the logarithm of a ratio, or of a difference
 	Shows        []Shows   `json:"shows"`
 }
 
 // Shows is the smallest effect that a number of rounds shows with a chance of 80%.
 type Shows struct {
 	Rounds int     `json:"rounds"`
-	Effect float64 `json:"effect"` // a fraction
+	Effect float64 `json:"effect"` // a fraction, or a difference
 }
 
 // AAHistory counts the controls of the other sweeps of a host, earlier and later ones:

@@ -1,6 +1,9 @@
 package experiment
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Severity of a finding. Invalid excludes the run by rule.
 type Severity string
@@ -192,6 +195,17 @@ type Sweep struct {
 	Before      *Sweep       // that sweep, with its runs; nil: none, or not loaded
 	Calibration *Calibration // of the host, the newest for the primary metric; nil: none
 	AA          AAHistory    // of the host, other sweeps
+}
+
+// Cell gives the cell with a key; of a ladder as a whole, too.
+func (s Sweep) Cell(key CellKey) (Cell, bool) {
+	if i := slices.IndexFunc(s.Cells, func(c Cell) bool { return c.Key == key }); i >= 0 {
+		return s.Cells[i], true
+	}
+	if i := slices.IndexFunc(s.Ladders, func(l Ladder) bool { return l.Cell.Key == key }); i >= 0 {
+		return s.Ladders[i].Cell, true
+	}
+	return Cell{}, false
 }
 
 // Outcome is everything that one run gave: what the judge looks at and what is

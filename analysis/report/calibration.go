@@ -117,7 +117,6 @@ func (r calibrationReport) csv(w io.Writer) error {
 
 type calibrationJSON struct {
 	experiment.Calibration
-	Scale        string   `json:"scale"`
 	DetectRate   float64  `json:"detect_rate"`   // the true rate of alarms that
 	DetectChance *float64 `json:"detect_chance"` // so many comparisons would notice, with this chance,
 	Needed       int      `json:"needed"`        // and so many with a chance of 80%
@@ -125,7 +124,7 @@ type calibrationJSON struct {
 
 func (r calibrationReport) json() calibrationJSON {
 	return calibrationJSON{
-		Calibration: r.Calibration, Scale: string(r.metric.Scale), DetectRate: analysis.DetectRate,
+		Calibration: r.Calibration, DetectRate: analysis.DetectRate,
 		DetectChance: number64(analysis.DetectChance(r.Comparisons)), Needed: analysis.ComparisonsToDetect(),
 	}
 }

@@ -31,7 +31,7 @@ func (r Report) changes(kind experiment.ChangeKind) []change {
 		if c.Kind != kind || c.Metric != r.primary() || !known(c.Before) && !known(c.After) {
 			continue
 		}
-		cell, ok := r.cellByKey(c.Cell)
+		cell, ok := r.Sweep.Cell(c.Cell)
 		if !ok {
 			continue
 		}
@@ -46,12 +46,12 @@ func (r Report) changes(kind experiment.ChangeKind) []change {
 // earlier is the cell in the earlier place, which may lie in a sweep before.
 func (r Report) earlier(c experiment.Change) experiment.Cell {
 	if c.FromSweep == 0 {
-		cell, _ := r.cellByKey(c.From)
+		cell, _ := r.Sweep.Cell(c.From)
 		return cell
 	}
 	for s := r.Sweep.Before; s != nil; s = s.Before {
 		if s.ID == c.FromSweep {
-			cell, _ := Report{Sweep: *s}.cellByKey(c.From)
+			cell, _ := s.Cell(c.From)
 			return cell
 		}
 	}

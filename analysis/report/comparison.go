@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/ceteris/ceteris/experiment"
@@ -43,25 +42,7 @@ func (r Report) text() string {
 		}
 		b.WriteByte('\n')
 	}
-	var left []string
-	for _, p := range r.parts(r.Options.Color) {
-		if title := Plain(p.title); title != "" {
-			b.WriteString(wrap(title+":", width, "  ") + "\n")
-		}
-		for _, column := range p.table.fit(width) {
-			if !slices.Contains(left, column) {
-				left = append(left, column)
-			}
-		}
-		b.WriteString(p.table.text())
-		for _, line := range p.lines {
-			b.WriteString(wrap(Plain(line), width, "  ") + "\n")
-		}
-		b.WriteByte('\n')
-	}
-	if len(left) > 0 {
-		b.WriteString(wrap("left out, too wide: "+strings.Join(left, ", "), width, "  ") + "\n")
-	}
+	b.WriteString(partsText(r.parts(r.Options.Color), width))
 	b.WriteString(remarksText(r.remarks(), width))
 	return b.String()
 }
@@ -74,24 +55,9 @@ func (r Report) markdown() string {
 		}
 		b.WriteString(markdown(line) + "\n\n")
 	}
-	for _, p := range r.parts(false) {
-		if p.title != "" {
-			b.WriteString("### " + markdown(p.title) + "\n\n")
-		}
-		b.WriteString(p.table.markdown() + "\n")
-		for _, line := range p.lines {
-			b.WriteString(markdown(line) + "\n\n")
-		}
-	}
+	b.WriteString(partsMarkdown(r.parts(false)))
 	b.WriteString(remarksMarkdown(r.remarks()))
 	return b.String()
-}
-
-// part is a table with its title and what is said below it.
-type part struct {
-	title string
-	table *grid
-	lines []string
 }
 
 // parts are the tables: of the families, of what changes their effects, of numeric

@@ -101,7 +101,7 @@ func concluded() report.Report {
 		{Stage: "found", Condition: "users=60", Factor: "threads", Metric: "latency_p50", Levels: []experiment.ResponseLevel{{Text: "4"}}},
 	}
 	s.Calibration = &experiment.Calibration{
-		Sweep: 2, Host: "0123456789abcdef", Name: "calm", Metric: "throughput", When: time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC), Copies: 6, Rounds: 30,
+		Sweep: 2, Host: "0123456789abcdef", Name: "calm", Metric: "throughput", Scale: experiment.ScaleRatio, When: time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC), Copies: 6, Rounds: 30,
 		Block: 5, Comparisons: 60, Alarms: 3, Limit: 7, SD: 0.02, Shows: []experiment.Shows{{Rounds: 3, Effect: 0.09}, {Rounds: 5, Effect: 0.041}, {Rounds: 10, Effect: 0.02}},
 	}
 	s.AA = experiment.AAHistory{Comparisons: 41, Alarms: 2}

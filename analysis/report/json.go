@@ -212,7 +212,7 @@ func (r Report) json() comparisonJSON {
 		case experiment.StateOK, experiment.StatePending, experiment.StateRunning:
 		default:
 			j := runJSON{Run: run.ID, Cell: string(run.Cell), Round: run.Round, Attempt: run.Attempt, State: string(run.State), Reason: run.Reason}
-			if c, ok := r.cellByKey(run.Cell); ok {
+			if c, ok := r.Sweep.Cell(run.Cell); ok {
 				j.Cell, j.Condition = c.Label(), c.Condition
 			}
 			out.ExcludedRuns = append(out.ExcludedRuns, j)
@@ -299,7 +299,7 @@ func (r Report) findingsJSON(all []experiment.Finding) []findingJSON {
 			Code: f.Code, Severity: string(f.Severity), Run: f.Run, Service: f.Service, Metric: f.Metric,
 			Value: clean(f.Value), Threshold: clean(f.Threshold), Message: f.Message,
 		}
-		if c, ok := r.cellByKey(f.Cell); ok {
+		if c, ok := r.Sweep.Cell(f.Cell); ok {
 			j.Cell, j.Condition = c.Label(), c.Condition
 		}
 		out = append(out, j)

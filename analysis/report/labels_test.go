@@ -243,6 +243,12 @@ calibration:
   identical cells here on 2026-11-30 (calm): 7 of 60 comparisons alarmed at 5% (limit 7) for latency_p99; that is too
     often: verdicts here are not to be trusted
 `},
+		"the metric is compared on another scale now": {func(r *report.Report) {
+			r.Sweep.Calibration.Scale, r.Sweep.AA = experiment.ScaleDifference, experiment.AAHistory{}
+		}, `
+calibration:
+  identical cells here on 2026-11-30 (calm): 3 of 60 comparisons alarmed at 5% (limit 7)
+`},
 		"controls alone": {func(r *report.Report) { r.Sweep.Calibration = nil }, `
 calibration:
   controls of other sweeps here: 2 of 41 differed from their baseline at 5%

@@ -78,7 +78,7 @@ func (r Report) method() string {
 		}
 		confidence = c.Confidence
 		list := &methods
-		if cell, ok := r.cellByKey(c.Cell); ok && cell.Role == experiment.RoleControl {
+		if cell, ok := r.Sweep.Cell(c.Cell); ok && cell.Role == experiment.RoleControl {
 			list = &control
 		}
 		if m := methodName(c.Method); !slices.Contains(*list, m) {
@@ -324,7 +324,7 @@ func withoutDigits(r rune) rune {
 // where names the cell and round of a finding.
 func (r Report) where(f experiment.Finding) string {
 	var parts []string
-	if c, ok := r.cellByKey(f.Cell); ok {
+	if c, ok := r.Sweep.Cell(f.Cell); ok {
 		parts = append(parts, r.fullLabel(c))
 	}
 	i := slices.IndexFunc(r.Sweep.Runs, func(x experiment.RunRecord) bool { return x.ID == f.Run })
@@ -367,7 +367,7 @@ func (r Report) excluded() []string {
 			break
 		}
 		name := string(k.cell)
-		if c, ok := r.cellByKey(k.cell); ok {
+		if c, ok := r.Sweep.Cell(k.cell); ok {
 			name = r.fullLabel(c)
 		}
 		line := fmt.Sprintf("%s, round %s: %s", name, strings.Join(rounds[k], ", "), k.state)

@@ -175,7 +175,7 @@ func (r Report) stopJSON() *stopJSON {
 func (r Report) changesJSON() []changeJSON {
 	out := []changeJSON{}
 	for _, c := range r.Results.Changes {
-		cell, _ := r.cellByKey(c.Cell)
+		cell, _ := r.Sweep.Cell(c.Cell)
 		out = append(out, changeJSON{
 			Kind: string(c.Kind), Metric: c.Metric, Primary: c.Metric == r.primary(), Factor: c.Factor, Level: c.Level,
 			Cell: placeOf(cell), From: placeOf(r.earlier(c)), FromSweep: c.FromSweep, Scale: string(c.Scale),

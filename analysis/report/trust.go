@@ -16,7 +16,7 @@ func (r Report) calibration() []string {
 		if c.Metric != r.primary() {
 			line += " for " + c.Metric
 		}
-		if s, ok := shownBy(c.Shows, r.Results.RoundsDone, r.planned()); ok {
+		if s, ok := shownBy(c.Shows, r.Results.RoundsDone, r.planned()); ok && c.Scale == r.metric(c.Metric).Scale {
 			line += fmt.Sprintf("; one comparison alone shows effects from %s in %s", r.extent(s.Effect, c.Metric), counted(s.Rounds, "round"))
 		}
 		if c.Alarms >= c.Limit {

@@ -35,31 +35,14 @@ func Versus(w io.Writer, r VersusReport, f Format) error {
 	}
 }
 
-// versusTable is a table with a title, which may be empty.
-type versusTable struct {
-	title string
-	table *grid
-}
-
 func (r VersusReport) text() string {
 	var b strings.Builder
 	width := r.Options.width()
 	for _, line := range r.head() {
 		b.WriteString(wrap(Plain(line), width, "  ") + "\n")
 	}
-	var left []string
-	for _, s := range r.sections(r.Options.Color) {
-		b.WriteByte('\n')
-		if s.title != "" {
-			b.WriteString(wrap(Plain(s.title)+":", width, "  ") + "\n")
-		}
-		left = append(left, s.table.fit(width)...)
-		b.WriteString(s.table.text())
-	}
 	b.WriteByte('\n')
-	if len(left) > 0 {
-		b.WriteString(wrap("left out, too wide: "+strings.Join(left, "; "), width, "  ") + "\n")
-	}
+	b.WriteString(partsText(r.parts(r.Options.Color), width))
 	b.WriteString(remarksText(r.remarks(), width))
 	return b.String()
 }
@@ -72,12 +55,7 @@ func (r VersusReport) markdown() string {
 		}
 		b.WriteString(markdown(line) + "\n\n")
 	}
-	for _, s := range r.sections(false) {
-		if s.title != "" {
-			b.WriteString("### " + markdown(s.title) + "\n\n")
-		}
-		b.WriteString(s.table.markdown() + "\n")
-	}
+	b.WriteString(partsMarkdown(r.parts(false)))
 	b.WriteString(remarksMarkdown(r.remarks()))
 	return b.String()
 }
@@ -149,19 +127,19 @@ func verdictText(c experiment.Comparison) string {
 	}
 }
 
-func (r VersusReport) sections(color bool) []versusTable {
-	var out []versusTable
+func (r VersusReport) parts(color bool) []part {
+	var out []part
 	if rows := r.primaryRows(); len(rows) > 0 {
-		out = append(out, versusTable{table: r.cells(rows, color)})
+		out = append(out, part{table: r.cells(rows, color)})
 	}
 	if rows := r.changed(); len(rows) > 0 {
-		out = append(out, versusTable{"of the other metrics, what has changed by the minimum effect or more", r.others(rows, color)})
+		out = append(out, part{title: "of the other metrics, what has changed by the minimum effect or more", table: r.others(rows, color)})
 	}
 	t := &grid{columns: []column{{title: "differs"}, {title: "old", label: true}, {title: "new", label: true}}}
 	for _, d := range r.Versus.Differs {
 		t.rows = append(t.rows, []string{short(Plain(d.What)), brief(d.Old), brief(d.New)})
 	}
-	return append(out, versusTable{table: t})
+	return append(out, part{table: t})
 }
 
 // brief shortens identities: their first digits tell them apart.

@@ -90,14 +90,14 @@ func TestVersus(t *testing.T) {
 
 func TestCalibration(t *testing.T) {
 	c := experiment.Calibration{
-		Sweep: 3, Host: "0123456789abcdef", Name: "pool: calibration", Metric: "throughput", When: time.Date(2026, 3, 4, 5, 6, 0, 0, time.UTC),
+		Sweep: 3, Host: "0123456789abcdef", Name: "pool: calibration", Metric: "throughput", Scale: experiment.ScaleRatio, When: time.Date(2026, 3, 4, 5, 6, 0, 0, time.UTC),
 		Copies: 4, Rounds: 10, Block: 5, Comparisons: 4, Alarms: 1, Limit: 2, Families: 2, SD: 0.021,
 		Shows: []experiment.Shows{{Rounds: 3, Effect: 0.12}, {Rounds: 10, Effect: 0.021}},
 	}
 	wolf := c
 	wolf.Comparisons, wolf.Alarms, wolf.Limit, wolf.Shows = 200, 30, 16, nil
 	rates := c
-	rates.Metric, rates.SD, rates.Shows = "error_rate", 0.0004, []experiment.Shows{{Rounds: 5, Effect: 0.001}}
+	rates.Metric, rates.Scale, rates.SD, rates.Shows = "error_rate", experiment.ScaleDifference, 0.0004, []experiment.Shows{{Rounds: 5, Effect: 0.001}}
 	for name, c := range map[string]experiment.Calibration{"calibration": c, "calibration-wolf": wolf, "calibration-rates": rates} {
 		t.Run(name, func(t *testing.T) {
 			m, _ := experiment.MetricByName(c.Metric)

@@ -203,16 +203,6 @@ func labelIn(c experiment.Cell, title string) string {
 	return label(c)
 }
 
-func (r Report) cellByKey(k experiment.CellKey) (experiment.Cell, bool) {
-	if i := slices.IndexFunc(r.Sweep.Cells, func(c experiment.Cell) bool { return c.Key == k }); i >= 0 {
-		return r.Sweep.Cells[i], true
-	}
-	if i := slices.IndexFunc(r.Sweep.Ladders, func(l experiment.Ladder) bool { return l.Cell.Key == k }); i >= 0 {
-		return r.Sweep.Ladders[i].Cell, true
-	}
-	return experiment.Cell{}, false
-}
-
 // interim reports whether planned rounds are still to be done.
 func (r Report) interim() bool { return r.Results.RoundsDone < r.planned() && r.accepted() == "" }
 
@@ -266,7 +256,7 @@ func (r Report) busiest(n int) []string {
 	for _, i := range r.Results.Intervals {
 		m := experiment.SplitMetricName(i.Metric)
 		service, isCPU := strings.CutSuffix(m.Base, ".cpu")
-		c, _ := r.cellByKey(i.Cell)
+		c, _ := r.Sweep.Cell(i.Cell)
 		if !isCPU || m.Phase != phase || reserved(service) || !known(i.Estimate) || i.Metric == r.primary() {
 			continue
 		}

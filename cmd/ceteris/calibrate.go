@@ -85,17 +85,8 @@ func showCalibration(block int) func(context.Context, *night, io.Writer, report.
 		if err := n.store.StoreCalibration(ctx, c); err != nil {
 			return err
 		}
-		return report.Calibration(w, c, metricAsCompared(r), report.Format(n.o.format), n.tables())
+		m, _ := r.Sweep.Metric(c.Metric)
+		m.Scale = c.Scale
+		return report.Calibration(w, c, m, report.Format(n.o.format), n.tables())
 	}
-}
-
-// metricAsCompared describes the primary metric with the scale on which it was compared.
-func metricAsCompared(r report.Report) experiment.Metric {
-	m, _ := r.Sweep.Metric(r.Sweep.Settings.Metric)
-	for _, c := range r.Results.Comparisons {
-		if c.Metric == m.Name && c.Scale != "" {
-			m.Scale = c.Scale
-		}
-	}
-	return m
 }

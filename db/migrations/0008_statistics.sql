@@ -173,6 +173,7 @@ CREATE TABLE calibrated (
     -- One row a sweep of identical cells and metric: how often the method cries wolf on its host, and what it can show there. Read the view calibrations instead.
     sweep         INTEGER NOT NULL REFERENCES sweeps (id),
     metric        TEXT    NOT NULL,
+    scale         TEXT    NOT NULL CHECK (scale IN ('ratio', 'difference')), -- on which the copies were compared
     host          TEXT    NOT NULL,        -- by what its numbers depend on, 16 hex digits
     name          TEXT    NOT NULL,        -- of the matrix
     made          INTEGER NOT NULL,        -- when, ns
@@ -184,8 +185,8 @@ CREATE TABLE calibrated (
     alarm_limit   INTEGER NOT NULL,        -- alarms from which on the method is not to be trusted here
     families      INTEGER NOT NULL,        -- of all cells, one a block
     family_alarms INTEGER NOT NULL CHECK (family_alarms BETWEEN 0 AND families), -- of them, those with a verdict other than equivalent and inconclusive
-    sd            REAL    NOT NULL CHECK (sd >= 0), -- of the logarithm of a round's ratio
-    shows         TEXT    NOT NULL,        -- JSON array: rounds, and the smallest effect (a fraction) that they show with a chance of 80%
+    sd            REAL    NOT NULL CHECK (sd >= 0), -- of a round's effect: of the logarithm of a ratio, or of a difference in the metric's base unit
+    shows         TEXT    NOT NULL,        -- JSON array: rounds, and the smallest effect (a fraction, or a difference) that they show with a chance of 80%
     PRIMARY KEY (sweep, metric)
 ) STRICT;
 CREATE INDEX calibrated_host ON calibrated (host, metric, made);
@@ -320,8 +321,8 @@ LEFT JOIN analyses a ON a.sweep = l.sweep
 ORDER BY q.sweep, q.ladder_position, q.rung_position;
 
 CREATE VIEW calibrations AS
--- One row a sweep of identical cells and metric, the newest first: of comparisons of two identical cells so many were alarms (an unadjusted p below 5%); trusted is 0 from alarm_limit on. sd is that of the logarithm of a round's ratio.
-SELECT k.sweep, k.name, k.metric, k.host, s.host ->> 'name' AS host_name, k.made, k.copies, k.rounds, k.block,
+-- One row a sweep of identical cells and metric, the newest first: of comparisons of two identical cells so many were alarms (an unadjusted p below 5%); trusted is 0 from alarm_limit on. sd is that of the logarithm of a round's ratio, or of a difference, as scale says.
+SELECT k.sweep, k.name, k.metric, k.scale, k.host, s.host ->> 'name' AS host_name, k.made, k.copies, k.rounds, k.block,
        k.comparisons, k.alarms, k.alarm_limit, k.alarms < k.alarm_limit AS trusted, k.families, k.family_alarms, k.sd,
        a.settings_hash, a.analysis_version
 FROM calibrated k
@@ -330,8 +331,8 @@ LEFT JOIN analyses a ON a.sweep = k.sweep
 ORDER BY k.made DESC, k.sweep DESC, k.metric;
 
 CREATE VIEW host_calibrations AS
--- One row a host, metric and number of rounds: the smallest effect, a fraction, that so many rounds show there with a chance of 80%, by the newest calibration of the host.
-SELECT k.host, s.host ->> 'name' AS host_name, k.metric, w.value ->> 'rounds' AS rounds, w.value ->> 'effect' AS effect, k.sweep, k.made,
+-- One row a host, metric and number of rounds: the smallest effect (a fraction, or a difference in the base unit, as scale says) that so many rounds show there with a chance of 80%, by the newest calibration of the host.
+SELECT k.host, s.host ->> 'name' AS host_name, k.metric, k.scale, w.value ->> 'rounds' AS rounds, w.value ->> 'effect' AS effect, k.sweep, k.made,
        a.settings_hash, a.analysis_version
 FROM calibrated k
 JOIN sweeps s ON s.id = k.sweep
